@@ -357,6 +357,7 @@ SWEEPS = {
     "fused calls, 10,000 programs": "python tests/fused/random_programs.py 10000",
     "fused calls with ties, 10,000 programs": "python tests/fused/random_programs.py 10000 0 ties",
     "other seeds, 10,000 programs": "python tests/semantics/seed_programs.py 10000",
+    "ends of processes with threads, 200 programs": "python -m tests.processes.ends_with_threads 200",
     "more cases of slow tests": "HYPOTHESIS_PROFILE=thorough python -m pytest -n auto -m slow --timeout 7200 "
     f"{APART} $(grep -rl breadth tests --include=test_*.py)",
     "a real MPI, 2,000 programs of each family": "HYPOTHESIS_PROFILE=thorough python -m pytest -n auto -m slow "

@@ -14,7 +14,7 @@ import os
 import shlex
 import sys
 from collections.abc import Generator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from inspect import iscoroutinefunction
 from time import monotonic
 from typing import Any
@@ -110,6 +110,12 @@ def pytest_configure(config: pytest.Config) -> None:
     """Register the markers, and reject an invalid `--mpi-cost` or `--mpi-algorithms` before any test runs."""
     for line in HELP:
         config.addinivalue_line("markers", line)
+    if config.getoption("fulltrace"):
+        from fakempi.errors.tracebacks import all_shown
+
+        frames = ExitStack()
+        frames.enter_context(all_shown(True))
+        config.add_cleanup(frames.close)
     if config.getoption("--mpi-cost") or config.getoption("--mpi-algorithms"):
         _options(config)
     if environment.of(config).process is not None:
@@ -272,6 +278,10 @@ def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Add a section with the failed ranks and the command that repeats the test."""
+    if call.excinfo is not None and "fakempi.errors" in sys.modules:
+        from fakempi.errors.tracebacks import shorten
+
+        shorten(call.excinfo.value)
     report = yield
     outcome = item.stash.get(OUTCOME, None)
     if outcome is not None and report.when == "call" and report.failed:

@@ -1,13 +1,14 @@
-"""The result of a run: `Run`."""
+"""The result of a run: `Run`, or the exception of a failed rank."""
 
 from __future__ import annotations
 
 from typing import Generic
 
-from fakempi.core.arguments import T
-from fakempi.errors import MPIValueError
+from fakempi.core.arguments import T, could_not_start_thread, no_more_threads
+from fakempi.errors import MPIValueError, RankError, RunError
 from fakempi.errors.classes import ERR_ARG
 from fakempi.errors.plurals import counted
+from fakempi.errors.tracebacks import shorten
 from fakempi.mpi.base.process import Universe
 from fakempi.mpi.collective.fused_case import FusedCalls
 from fakempi.mpi.diagnostics.last_state import LastState, deaths
@@ -99,3 +100,21 @@ def recorded_trace(universe: Universe, recorder: TraceService | None, error: Bas
         last = universe.state(LastState)
         trace.about["ended"] = ended(error, float(universe.loop.now), last.blocked, last.lines)
     return trace
+
+
+def rank_failure(universe: Universe) -> BaseException:
+    """Return the exception to raise because ranks have failed: KeyboardInterrupt itself, or a RunError with its cause."""
+    (process, error), *others = universe.failures
+    no_thread = could_not_start_thread(error)
+    for _, failure in universe.failures:
+        shorten(failure)
+    if isinstance(error, KeyboardInterrupt):
+        return error
+    if no_thread:
+        started = sum(failed.task.handle is not None for failed in universe.processes)
+        verdict = RunError(no_more_threads(len(universe.processes), started))
+    else:
+        names = {failed.number: failed.name for failed, _ in universe.failures}
+        verdict = RankError(process.number, error, [(other.number, failure) for other, failure in others], names)
+    verdict.__cause__ = error
+    return verdict

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import fakempi.mpi.comms.topocomm  # noqa: F401  so that communicators can create topologies in every program
 from fakempi.core import arguments
-from fakempi.core.arguments import COROUTINES, T, could_not_start_thread, no_more_threads, not_started, resource_error
+from fakempi.core.arguments import COROUTINES, T, not_started, resource_error
 from fakempi.core.gc_tuning import fewer_collections
 from fakempi.core.kernel.loop import Backend, Ended, Loop
 from fakempi.core.network.cost import CostModel
@@ -21,9 +21,9 @@ from fakempi.core.network.delivery import Delivery
 from fakempi.core.network.express import Express
 from fakempi.core.network.guard import Guard, trusted
 from fakempi.core.network.models.zero_cost import ZeroCost
-from fakempi.core.run_result import Run, recorded_trace
+from fakempi.core.run_result import Run, rank_failure, recorded_trace
 from fakempi.core.seeded import SeededDelivery, use_seed
-from fakempi.errors import MPITypeError, MPIValueError, RankError, RunError
+from fakempi.errors import MPITypeError, MPIValueError, RunError
 from fakempi.errors.classes import ERR_ARG
 from fakempi.extensions.threads.changes import threads_as_tasks
 from fakempi.extensions.threads.ending import finish, wake_any_task
@@ -149,6 +149,7 @@ def run(
     >>> fakempi.run(lambda comm: comm.Get_rank() ** 2, 4).returns
     [0, 1, 4, 9]
     """
+    __tracebackhide__ = True  # for IPython and pytest
     choices = None
     if schedule is not None:
         from fakempi.modelcheck.steering import replay
@@ -359,6 +360,7 @@ def _emulated(main: Callable[..., Any], p: int) -> list[Any]:
 
 def _drive(universe: Universe) -> None:
     """Run all ranks to their end. If they do not reach it, end the remaining tasks and raise the reason."""
+    __tracebackhide__ = True
     loop = universe.loop
     try:
         loop.backend.drive(loop)
@@ -379,14 +381,7 @@ def _drive(universe: Universe) -> None:
     if universe.verdict is not None:
         raise universe.verdict
     if universe.failures:
-        (process, error), *others = universe.failures
-        if isinstance(error, KeyboardInterrupt):
-            raise error
-        if could_not_start_thread(error):
-            started = sum(failed.task.handle is not None for failed in universe.processes)
-            raise RunError(no_more_threads(len(universe.processes), started)) from error
-        names = {failed.number: failed.name for failed, _ in universe.failures}
-        raise RankError(process.number, error, [(other.number, failure) for other, failure in others], names) from error
+        raise rank_failure(universe)
 
 
 def _unwind(loop: Loop) -> None:

@@ -85,5 +85,6 @@ class Debugging:
         try:
             yield
         finally:
+            self.out.real.flush()
             sys.stdin, sys.stdout = before
             debugger.stdout = self.out

@@ -31,7 +31,7 @@ from fakempi.isolation.finders import Finders
 from fakempi.isolation.imports import Finder
 from fakempi.isolation.mpi4py.private_modules import registry
 from fakempi.isolation.os_exit import patch_exit
-from fakempi.isolation.output import LineStream, StandardInput
+from fakempi.isolation.output import LineStream, StandardInput, finish_output
 from fakempi.isolation.patches import Patches, patch
 from fakempi.isolation.pickling import Pickling, follow_forks
 from fakempi.isolation.process_state import ProcessState
@@ -116,9 +116,10 @@ class RankNamespaces:
     def leave(self, process: Any) -> None:
         """Remove the state of a rank that ends."""
         state = self.states.pop(process)
-        self.out.finish(state)
-        self.err.finish(state)
-        self._switch(self.outside)
+        try:
+            finish_output(state)
+        finally:
+            self._switch(self.outside)
 
     @contextmanager
     def outside_ranks(self) -> Iterator[None]:
@@ -189,6 +190,8 @@ class RankNamespaces:
         share_sys(lambda: self.current)
         sys.stdout, sys.stderr = self.out, self.err  # threads of ranks may print at any time
         _renew_resume_functions(loop)
+        self.patches.set(sys, "__stdout__", self.out)  # programs that have replaced `sys.stdout` restore it from this
+        self.patches.set(sys, "__stderr__", self.err)
         patch(self.patches, self.running_state, seed)
         self.process_state.patch(self.patches.set)
         patch_exit(self.patches, self.running_state, self.leave)

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from fakempi.errors.tracebacks import hide_frames
 from fakempi.isolation.clocks import LikeBuiltin, patch_clocks
 from fakempi.isolation.rank_state import RankState
 from fakempi.mpi.base.call_site import frame_at
@@ -48,6 +49,7 @@ class Patches:
 def patch(patches: Patches, running_state: RunningState, seed: int) -> None:
     """Apply all patches of this module."""
     patches.set(logging.Logger, "manager", _RankLoggers(logging.Logger.manager))
+    hide_frames(patches.set)
     _patch_sleep(patches)
     patch_clocks(patches.set)
     _patch_atexit(patches, running_state)

@@ -9,18 +9,21 @@ import sys
 import traceback
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from types import CodeType, ModuleType
 from typing import Any
 
 from fakempi.core.kernel.loop import Ended
 from fakempi.errors import MPIValueError
 from fakempi.errors.classes import ERR_ARG
+from fakempi.errors.tracebacks import shorten
 from fakempi.extensions.threads.changes import follow_code
 from fakempi.extensions.threads.ending import finish
 from fakempi.isolation.imports import choices
 from fakempi.isolation.namespace import NAMESPACES
 from fakempi.isolation.patches import new_root
 from fakempi.isolation.rank_state import RankState
+from fakempi.isolation.workers import end_workers, workers
 from fakempi.mpi.base.current import running_process
 from fakempi.mpi.comms.intracomm import Intracomm
 
@@ -96,7 +99,9 @@ class Program:
     def __call__(self, comm: Intracomm) -> int:
         """Execute the command on the calling rank and return its exit code."""
         process = running_process()
-        self.universe = process.universe
+        if self.universe is not process.universe:
+            self.universe = process.universe
+            self.universe.at_end.append(partial(end_workers, self.universe, workers()))
         self.universe.program_of_command = self.for_spawn
         NAMESPACES.open(process.loop, self.seed)
         NAMESPACES.finder.chosen.update(self.chosen)
@@ -223,5 +228,6 @@ def _run_exit_functions() -> None:
 def _call_excepthook(error: BaseException) -> None:
     """Call `sys.excepthook` if the program has set it; programs do so to call Abort."""
     if sys.excepthook is not sys.__excepthook__:
+        shorten(error)
         with suppress(BaseException):
             sys.excepthook(type(error), error, error.__traceback__)

@@ -36,7 +36,7 @@ class RankState:
     private : names of its private modules, loaded or being loaded
     modules : its private modules; valid while other ranks run
     exit_functions : functions to call when it exits, in order of registration
-    partial_lines : by stream, text written since the last newline
+    outputs : its output streams (`RankOutput`), by the stream that all ranks share
     generators : its random number generators, by kind
     codes : exit codes by process number, shared by all ranks of a program
     directory : its working directory (`Directory`), None until a rank changes its directory
@@ -45,7 +45,7 @@ class RankState:
 
     __slots__ = (
         *SYS_ATTRIBUTES, "codes", "default_streams", "exit_functions", "directory", "generators", "get_modules", "label",
-        "loaded_count", "loaded_modules", "main", "modules", "names", "number", "partial_lines", "private", "root",
+        "loaded_count", "loaded_modules", "main", "modules", "names", "number", "outputs", "private", "root",
         "variables",
     )  # fmt: skip
 
@@ -65,7 +65,7 @@ class RankState:
         self.private: set[str] = _PrivateNames(self)
         self.modules: dict[str, ModuleType] = {}
         self.exit_functions: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]] = []
-        self.partial_lines: dict[int, list[str]] = {}
+        self.outputs: dict[int, Any] = {}
         self.generators: dict[str, Any] = {}
         self.codes: dict[int, int] = {}
         self.directory: Any = None

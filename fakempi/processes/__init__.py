@@ -5,7 +5,9 @@
     >>> run(program_in_processes(["work.py", "a", "b"]), 4)                  # doctest: +SKIP
 
 program    a command that every rank executes in a child process
-server    a rank's task in the parent: makes the calls of its child on the emulator
+server    a rank's task in the parent: serves a child from its start to its end
+answers    makes the calls of a child on the emulator, and calls its functions
+departures    ranks whose process ends while one of its threads waits in a call
 child_process    the operating-system process of a rank: start, messages, output, end
 generate    source code of the proxy module, from the emulator's classes by introspection
 template    the interpreter that children are forked from

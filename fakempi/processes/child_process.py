@@ -15,7 +15,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from fakempi.processes.protocol import ENDED, HEADER, Closed, read, write_framed
+from fakempi.processes.protocol import ENDED, HEADER, MAIN, THREAD, Closed, read, write_framed
 from fakempi.processes.template import ForkedProcess, interrupts_blocked, python
 
 GRACE = 1.0
@@ -32,6 +32,9 @@ PIPE_SIZE = 1 << 20
 
 Fork = Callable[[list[int]], ForkedProcess | None]
 """Forks a child with given file descriptors; None if that is not possible."""
+
+Report = Callable[[Any], None]
+"""Called with the report of the child about the end of its program."""
 
 Output = Callable[[int, bytes], None]
 """Called with the output of the child to its standard output (1) and standard error (2); with no bytes at the end."""
@@ -54,6 +57,12 @@ class ChildProcess:
         source, child_target = os.pipe()
         child_source, target = os.pipe()
         lifeline, self.lifeline = os.pipe()  # the child is informed when the parent's end is closed
+        self.ending, ending_target = os.pipe()
+        self.on_end: Report
+        self.report: Any = None  # about the end of the program, not yet passed to `on_end`
+        self.has_reported = False
+        self.unread = b""
+        self.caller = MAIN  # the last report about the thread that calls
         self.source, self.target = source, target
         self.arena = _arena()
         for fd in (source, target):
@@ -66,30 +75,32 @@ class ChildProcess:
             os.set_blocking(read_end, False)
             self.streams[read_end] = number
             child_ends.append(write_end)
-        fds = (child_source, child_target, lifeline)
-        forked = None if fork is None or terminal else fork([stdin, *child_ends, *fds, self.arena])
+        fds = (child_source, child_target, lifeline, self.arena, ending_target)
+        forked = None if fork is None or terminal else fork([stdin, *child_ends, *fds])
         self.process: Any = forked
         self.is_forked = forked is not None
         if forked is None:
-            command = python(*map(str, (*fds, self.arena)))
+            command = python(*map(str, fds))
             out, err = child_ends or (None, None)
             with interrupts_blocked():
                 self.process = subprocess.Popen(
-                    command, stdin=stdin, stdout=out, stderr=err, pass_fds=(*fds, self.arena), close_fds=True
+                    command, stdin=stdin, stdout=out, stderr=err, pass_fds=fds, close_fds=True
                 )
         for fd in (*fds, *child_ends):
-            os.close(fd)
-        self.poll = select.poll()
-        self.poll.register(source, select.POLLIN)  # registered first, so that output that precedes a message is read with it
-        for fd in self.streams:
-            self.poll.register(fd, select.POLLIN)
+            if fd != self.arena:
+                os.close(fd)
         self.pidfd = -1 if forked is None else forked.status
-        if forked is not None:
-            self.poll.register(self.pidfd, select.POLLIN)
-        elif hasattr(os, "pidfd_open"):
+        if forked is None and hasattr(os, "pidfd_open"):
             with suppress(OSError):
                 self.pidfd = os.pidfd_open(self.process.pid)
-                self.poll.register(self.pidfd, select.POLLIN)
+        self.poll, self.leaving = select.poll(), select.poll()
+        self.poll.register(source, select.POLLIN)  # registered first, so that output that precedes a message is read with it
+        for fd in (*self.streams, self.ending, self.pidfd):
+            if fd >= 0:
+                self.poll.register(fd, select.POLLIN)
+        for fd in (self.ending, self.pidfd):
+            if fd >= 0:
+                self.leaving.register(fd, select.POLLIN)
         self.gone = False
 
     def send(self, data: bytes) -> None:
@@ -113,6 +124,9 @@ class ChildProcess:
                     ready = True
                 elif fd == self.pidfd:
                     self.gone = True
+                elif fd == self.ending:
+                    self.read_report()
+                    self.pass_report()
                 else:
                     self._relay(fd)
             if ready:
@@ -123,6 +137,46 @@ class ChildProcess:
                     return None
             if self.gone or (self.pidfd < 0 and self.process.poll() is not None):
                 return None
+
+    def is_leaving(self) -> bool:
+        """Return whether the child has exited, or its program has ended while another thread is in a call."""
+        while self.report is None:
+            ready = [fd for fd, _ in self.leaving.poll(0)]
+            if self.ending not in ready:
+                if self.has_reported and self.caller == THREAD:
+                    return True
+                return self.pidfd in ready or (self.pidfd < 0 and self.process.poll() is not None)
+            self.read_report()
+        return True
+
+    def may_leave(self) -> bool:
+        """Return whether the program may end although the rank is in a call: that of another thread."""
+        return self.caller == THREAD
+
+    def read_report(self) -> None:
+        """Read reports that have arrived."""
+        data = os.read(self.ending, 1 << 16)
+        if not data:
+            self.poll.unregister(self.ending)
+            self.leaving.unregister(self.ending)
+        self.unread += data
+        while len(self.unread) >= HEADER.size:
+            (size,) = HEADER.unpack_from(self.unread)
+            if len(self.unread) < HEADER.size + size:
+                break
+            message = self.unread[HEADER.size : HEADER.size + size]
+            self.unread = self.unread[HEADER.size + size :]
+            if size == 1:
+                self.caller = message
+            else:
+                self.report = message
+
+    def pass_report(self) -> None:
+        """Pass a report about the end of the program on."""
+        report, self.report = self.report, None
+        if report is not None:
+            self.has_reported = True
+            self.on_end(report)
 
     def _relay(self, fd: int) -> bool:
         """Pass output to the parent's streams; return whether there was any."""
@@ -160,6 +214,8 @@ class ChildProcess:
                 for fd, _ in self.poll.poll(50):
                     if fd in self.streams:
                         self._relay(fd)
+                    elif fd == self.ending:
+                        self.read_report()
                     elif fd == self.source:
                         with suppress(Closed, OSError):
                             read(fd)  # a call of a finalizer: not answered
@@ -170,6 +226,8 @@ class ChildProcess:
             for fd in list(self.streams):
                 while fd in self.streams and self._relay(fd):
                     pass
+            self.is_leaving()
+            self.pass_report()
         except BaseException:
             self.process.kill()
             raise
@@ -188,6 +246,8 @@ class ChildProcess:
             for fd, _ in self.poll.poll(20):
                 if fd in self.streams:
                     self._relay(fd)
+                elif fd == self.ending:
+                    self.read_report()
                 elif fd == self.source:
                     self._reject_call(fd)
         self.kill()
@@ -199,6 +259,10 @@ class ChildProcess:
         except (Closed, OSError):
             self.poll.unregister(fd)
             return
+        self.end_call()
+
+    def end_call(self) -> None:
+        """Answer a call: the run, or the rank, has ended."""
         self.send(pickle.dumps((ENDED, None, [], {}, 0.0)))
 
     def kill(self) -> None:
@@ -213,9 +277,9 @@ class ChildProcess:
 
     def close(self) -> None:
         """Close the pipes."""
-        for fd in (self.source, self.target, self.lifeline, self.pidfd, self.arena, *self.streams):
+        for fd in (self.source, self.target, self.lifeline, self.pidfd, self.arena, self.ending, *self.streams):
             if fd >= 0:
                 with suppress(OSError):
                     os.close(fd)
-        self.source = self.target = self.lifeline = self.pidfd = self.arena = -1
+        self.source = self.target = self.lifeline = self.pidfd = self.arena = self.ending = -1
         self.streams = {}

@@ -8,8 +8,8 @@ import resource
 from fakempi.errors import MPIError
 from fakempi.errors.classes import ERR_OTHER
 
-PER_CHILD = 8
-"""Open files of the parent for each child: pipes for messages, output and status, shared memory."""
+PER_CHILD = 9
+"""Open files of the parent for each child: pipes for messages, output, end and status, shared memory."""
 
 
 def raise_limit(children: int) -> int:

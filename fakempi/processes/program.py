@@ -106,14 +106,20 @@ class ProcessProgram(Program):
                 self._start(other)
         if process.number not in self.children:
             self._start(process)
-        child, relay = self.children[process.number]
+        server = RankServer(process, self.children[process.number][0])
+        server.resume = partial(self._serve, server)
+        return server.resume()
+
+    def _serve(self, server: RankServer) -> int:
+        number = server.process.number
         try:
-            code = self.codes[process.number] = RankServer(process, child).serve()
+            code = self.codes[number] = server.serve()
             return code
         finally:
-            child.kill()
-            relay.finish()
-            del self.children[process.number]
+            if not server.is_abandoned():
+                child, relay = self.children.pop(number)
+                child.kill()
+                relay.finish()
 
     def end(self) -> None:
         """Kill the children of ranks that have not started, and restore the limit of open files."""

@@ -5,6 +5,9 @@ a pickle. Frequent calls with simple arguments are marshaled tuples instead, whi
 earlier one has only its numbers and arrays. A child writes a call and reads until it gets the result of that call. In the
 meantime the parent may call functions of the child, which may make further calls: requests nest like a stack, so no message
 needs a number.
+
+A lock lets one thread of the child call at a time. The end of the program is reported through a pipe of its own and is not
+answered, because another thread may be in a call that never returns. From then on, calls of other threads are not sent.
 """
 
 from __future__ import annotations
@@ -12,8 +15,14 @@ from __future__ import annotations
 import os
 from struct import Struct
 
-CALL, CALLBACK_RESULT, FAILED, EXIT = range(4)
-"""Kinds of messages from a child: a call; the result of a callback; its program has failed; it is about to exit."""
+CALL, CALLBACK_RESULT = range(2)
+"""Kinds of messages from a child: a call; the result of a callback."""
+
+FAILED, EXIT = range(2)
+"""Kinds of reports of its end: its program has failed; it is about to exit."""
+
+MAIN, THREAD, MAIN_WAITS = b"m", b"t", b"w"
+"""Reports once several threads call: the main thread begins a call; another one does; the main thread waits for it."""
 
 RESULT, ERROR, CALLBACK, ENDED = range(4)
 """Kinds of messages from the parent: the result of a call; its exception; a callback; the run has ended."""

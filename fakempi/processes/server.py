@@ -1,66 +1,23 @@
-"""A rank's task in the parent: makes the calls of its child on the emulator, and sends the results back."""
+"""A rank's task in the parent: serves the child of the rank from its start to its end."""
 
 from __future__ import annotations
 
-import marshal
 import signal
-import warnings
-from struct import Struct
+from collections.abc import Callable
 from typing import Any
-
-import numpy as np
 
 from fakempi import MPI
 from fakempi.core.kernel.loop import Ended
 from fakempi.errors import ExitWithoutFinalize, Killed
 from fakempi.errors.paths import short_path
-from fakempi.mpi.base.environment import compute
+from fakempi.errors.tracebacks import PRINTED
 from fakempi.mpi.base.process import Process
-from fakempi.mpi.base.status import Status
-from fakempi.mpi.windows.win import Win
+from fakempi.processes.answers import CallServer
 from fakempi.processes.child_process import ChildProcess
-from fakempi.processes.compact import ArrayMirror, CompactMessages
-from fakempi.processes.generate import BLOCKING, EXTRA, interface
-from fakempi.processes.mirrors import Mirror, overwrite
-from fakempi.processes.objects import Objects, pickle_settings
-from fakempi.processes.pending_memory import PendingMemory
-from fakempi.processes.prepared import PreparedCall
-from fakempi.processes.protocol import (
-    CALL,
-    CALLBACK,
-    CALLBACK_RESULT,
-    CLASS_METHOD,
-    DELETE,
-    ENDED,
-    ERROR,
-    EXIT,
-    EXTENDED,
-    FAILED,
-    GET,
-    METHOD,
-    NEW,
-    OPERATORS,
-    PICKLE_MARK,
-    PLAIN,
-    PLAINLY,
-    PREPARED_MARK,
-    RESULT,
-    SET,
-    WARNED,
-)
-from fakempi.processes.shared_memory import SharedMemory
-from fakempi.processes.sites import Caller, caller, exception, to_send
-
-WARNING = ("recv", "irecv", "sendrecv")
-"""Calls that warn if they have the argument `buf`, which mpi4py has deprecated."""
-
-
-KIND = Struct("<I").unpack_from
-NO_OPTIONS: dict[str, Any] = {}
-NOTHING_KEPT: dict[int, int] = {}
-
-ADDRESSES = "the emulator cannot use addresses of memory in the process of a rank."
-"""The reason why calls that use addresses are rejected."""
+from fakempi.processes.departures import Departures
+from fakempi.processes.objects import pickle_settings
+from fakempi.processes.protocol import CALL, EXIT, PICKLE_MARK, PREPARED_MARK
+from fakempi.processes.sites import exception
 
 WAITING = "Other ranks continue when it calls MPI. If it waits for one by a file, a pipe or a lock, no rank continues."
 """The last sentence about a rank outside MPI in the report of a time-out."""
@@ -68,37 +25,28 @@ WAITING = "Other ranks continue when it calls MPI. If it waits for one by a file
 LONG = 0.5
 """Seconds outside MPI after which the report of a time-out mentions it."""
 
-REJECTIONS = 100
-"""Number of calls after the end of the run that a child may make before it is killed."""
 
-
-class RankServer:
+class RankServer(CallServer):
     """Serves the child of one rank.
 
     Attributes
     ----------
-    code : the exit code that the child has announced; None until then
+    code : the exit code that the child has reported; None until then
+    error : the exception that has ended its program
+    resume : a function that calls `serve` and ends the rank
     """
 
+    resume: Callable[[], int]
+
     def __init__(self, process: Process, child: ChildProcess) -> None:
-        self.process, self.child = process, child
-        self.interface = interface()
-        shared = process.universe.state(SharedMemory)
-        self.objects = Objects(self.interface, process.comm_world, self.callback, shared.locate)
-        self.compact = CompactMessages(self.objects, child.arena)
+        super().__init__(process, child)
         process.pickle, process.memory_at = pickle_settings(self.callback), self.memory_at
         process.thread_level = MPI.THREAD_SERIALIZED
         process.universe.remarks.append(self._remark)
-        self.sites: dict[int, Caller] = {0: caller("?", 0, "?", "")}
-        self.call_from = self.sites[0]  # the last line that made a call
-        self.memory = PendingMemory(self.objects)
-        self.prepared: dict[int, PreparedCall] = {}
-        self.by_address: list[Mirror] = []  # memory that the current call specifies by its address
+        process.universe.state(Departures).servers.append(self)
+        child.on_end = self._end_program
         self.code: int | None = None
-        self.last_error: tuple[int, BaseException | None] = (0, None)  # the last exception that a call has raised
-        self.warned: list[Any] = []  # warnings of the current call
-        self.warns = False  # whether the current call may issue a warning
-        self.ended = 0  # the number of calls that were rejected because the run has ended
+        self.error: BaseException | None = None
 
     def serve(self) -> int:
         """Serve the child until it exits; returns its exit code.
@@ -108,39 +56,20 @@ class RankServer:
         Killed, ExitWithoutFinalize
             The child was killed by a signal, or has called `os._exit` before MPI.Finalize.
         Ended
-            The run has ended.
+            The run has ended, or another task serves the child.
         """
-        error: BaseException | None = None
         try:
-            while True:
-                data = self.call_from(self.child.receive, (), {})  # reports show the line of its last call
-                if data is None:
-                    break
-                if data[0] == PREPARED_MARK:
-                    self._answer_prepared(data)
-                    continue
-                if data[0] != PICKLE_MARK:
-                    self._answer_compact(data)
-                    continue
-                message = self.objects.read(data)
-                if message[0] == CALL:
-                    self._answer(*message[1:])
-                elif message[0] == FAILED:
-                    error = self._failure(message[1])
-                    self.child.send(self.objects.dumps((RESULT, None, [], {}, 0.0)))
-                else:
-                    assert message[0] == EXIT
-                    self.code = message[1]
-                    self.child.send(self.objects.dumps((RESULT, None, [], {}, 0.0)))
+            self._answer_calls()
         except (Ended, KeyboardInterrupt):  # while the child computes
-            self.child.end()
+            if not self.is_abandoned():
+                self.child.end()
             raise
         finally:
-            self.process.pickle = self.process.memory_at = None
-            self.process.universe.remarks.remove(self._remark)
+            if not self.is_abandoned():
+                self._detach()
         status = self.child.wait()
-        if error is not None:
-            raise error
+        if self.error is not None:
+            raise self.error
         if self.ended:
             raise Ended
         if self.code is not None:
@@ -150,6 +79,54 @@ class RankServer:
         if not self.process.finalized:
             raise ExitWithoutFinalize(status)
         return status
+
+    def is_abandoned(self) -> bool:
+        """Return whether another task serves the child in place of the running one."""
+        return self.process.loop.running in self.abandoned
+
+    def take_over(self, report: Callable[[], None]) -> None:
+        """Start a task that serves the child in place of the present one, and calls `report` after the last message."""
+
+        def resume(comm: Any) -> Any:
+            self.child.pass_report()
+            self.child.end_call()
+            try:
+                return self.resume()
+            finally:
+                report()
+
+        self.process.universe.launch(self.process, resume)
+
+    def _answer_calls(self) -> None:
+        """Answer calls until the child has exited."""
+        while True:
+            data = self.call_from(self.child.receive, (), {})  # reports show the line of its last call
+            if data is None:
+                return
+            if data[0] == PREPARED_MARK:
+                self._answer_prepared(data)
+                continue
+            if data[0] != PICKLE_MARK:
+                self._answer_compact(data)
+                continue
+            message = self.objects.read(data)
+            if message[0] == CALL:
+                self._answer(*message[1:])
+            else:  # the result of a callback in a call that was abandoned
+                self.child.end_call()
+
+    def _end_program(self, data: Any) -> None:
+        """Read the report of the child about the end of its program."""
+        kind, what = self.objects.read(data)
+        if kind == EXIT:
+            self.code = what
+        else:
+            self.error = self._failure(what)
+
+    def _detach(self) -> None:
+        self.process.pickle = self.process.memory_at = None
+        self.process.universe.remarks.remove(self._remark)
+        self.process.universe.state(Departures).servers.remove(self)
 
     def _place(self) -> str:
         """Return the line of the last call; empty if there is none."""
@@ -172,221 +149,10 @@ class RankServer:
         number, original = self.last_error
         if original is not None and record["number"] == number:
             error, original = original.with_traceback(error.__traceback__), error
+        setattr(error, PRINTED, record["printed"])
         if all(error is not failure for _, failure in self.process.universe.failures):
             self.process.universe.fail(self.process, error)
         return error
-
-    # -- calls --------------------------------------------------------------------------------------------------------
-
-    def _answer_prepared(self, data: Any) -> None:
-        """Answer a call that repeats an earlier one, as `_answer_blocking` does."""
-        call = self.prepared[KIND(data, 4)[0]]
-        data = bytes(data)
-        function, args, written = call.read(data)
-        before, self.by_address = self.by_address, []
-        self.call_from = call.call_from
-        kind = RESULT
-        try:
-            value = call.call_from(function, args, NO_OPTIONS)
-        except BaseException as error:
-            kind, value = self._failed(error)
-        if value is not None or kind != RESULT or self.by_address:
-            self._send_answer(call.name, args, kind, value, before, call.mirrors(data, written), [], ())
-            return
-        self.by_address = before
-        self.child.send_framed(call.answer(written, self.process.loop.now))
-
-    def _answer_compact(self, data: Any) -> None:
-        number, site, target, values, notes, prepared = marshal.loads(data)
-        name = self.interface.calls[number].name
-        if prepared >= 0:
-            self.prepared[prepared] = PreparedCall(name, self.sites[site], target, values, self.compact)
-        if target is not None:
-            target = self.compact.value(target)
-        args = self.compact.arguments(values, name[0] == "I")
-        if name in BLOCKING and notes is None and not self.memory.windows and not self.objects.targets:
-            self._answer_blocking(name, target, args, site)
-        else:
-            self._answer(number, target, args, None, site, notes)
-
-    def _answer_blocking(self, name: str, target: Any, args: tuple[Any, ...], site: int) -> None:
-        """Answer a frequent call, as `_answer` does, without the steps that such a call does not need."""
-        arrived = self.objects.arrived
-        if arrived:
-            self.objects.arrived = []
-        before, self.by_address = self.by_address, []
-        call_from = self.call_from = self.sites[site]
-        kind = RESULT
-        try:
-            value = call_from(getattr(target, name), args, NO_OPTIONS)
-        except BaseException as error:
-            kind, value = self._failed(error)
-        if value is not None or kind != RESULT or self.by_address:
-            self._send_answer(name, args, kind, value, before, arrived, [], ())
-            return
-        self.by_address = before
-        writes = [(mirror.number, mirror.changes(), False) for mirror in arrived]
-        if arrived:
-            self.memory.forget(arrived, NOTHING_KEPT)
-        self.child.send(marshal.dumps((None, writes, None, float(self.process.loop.now))))
-
-    def _answer(self, number: int, target: Any, args: tuple[Any, ...], kwargs: Any, site: Any, notes: Any) -> None:
-        objects = self.objects
-        arrived, targets = objects.arrived, objects.targets
-        objects.arrived, objects.targets = [], []
-        before, self.by_address = self.by_address, []
-        if notes is not None:
-            self._note(*notes)
-        kind, value = RESULT, None  # type: int, Any
-        self.warns = bool(arrived)
-        lengths = ()  # type: Any
-        for arg in args:
-            if type(arg) is list:
-                lengths = [(index, len(arg)) for index, arg in enumerate(args) if type(arg) is list]
-                break
-        try:
-            value = self._make(number, target, args, kwargs or {}, site)
-        except BaseException as error:
-            kind, value = self._failed(error)
-        self._send_answer(self.interface.calls[number].name, args, kind, value, before, arrived, targets, lengths)
-
-    def _failed(self, error: BaseException) -> tuple[int, Any]:
-        """Return the kind and the value of the answer to a call that has raised an exception."""
-        if isinstance(error, Ended):
-            self.ended += 1
-            if self.ended > REJECTIONS:
-                self.child.end()
-                raise error
-            return ENDED, None
-        self.last_error = self.last_error[0] + 1, error
-        return ERROR, error
-
-    def _send_answer(
-        self, name: str, args: Any, kind: int, value: Any, before: list[Mirror], arrived: Any, targets: Any, lengths: Any
-    ) -> None:
-        by_address, self.by_address = self.by_address, before
-        arrived += by_address
-        kept: dict[int, int] = {}
-        writes: list[Any] = []
-        if self.warned:
-            self.warned, writes = [], self.warned
-        if targets or self.memory.windows or not (value is None and name in BLOCKING):
-            writes += self.memory.writes(name, args, value, arrived, targets, kept)
-        else:
-            for mirror in arrived:
-                changes = mirror.changes(mirror.exact)
-                if changes:
-                    writes.append((mirror.number, changes, False))
-        writes += [(one.number, [], True) for one in by_address if one.number not in kept]
-        extended = [(EXTENDED, (index, args[index]), False) for index, length in lengths if len(args[index]) != length]
-        writes += extended
-        clock = float(self.process.loop.now)
-        answer = self.compact.result(value, writes, kept, clock) if kind == RESULT and not extended else None
-        if answer is None:
-            answer = self._pickled_answer(name, kind, value, writes, kept, clock)
-        if arrived:
-            self.memory.forget(arrived, kept)
-        self.child.send(answer)
-
-    def _pickled_answer(self, name: str, kind: int, value: Any, writes: Any, kept: Any, clock: float) -> bytes:
-        if kind == ERROR:
-            value = to_send(value, self.last_error[0])
-        try:
-            return self.objects.dumps((kind, value, writes, kept, clock))
-        except Exception as error:  # the object cannot be sent to another process
-            words = f"{name} {'raises' if kind == ERROR else 'returns'} {type(value).__name__} {value}"
-            rejection = NotImplementedError(f"{words}, which cannot be sent to the process of a rank: {error}")
-            return self.objects.dumps((ERROR, rejection, writes, kept, clock))
-
-    def _make(self, number: int, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], site: Any) -> Any:
-        """Make a call from the line of the child's program."""
-        if type(site) is tuple:
-            key, *line, _ = site
-            self.sites[key] = caller(*line)
-            site = key
-        call_from = self.call_from = self.sites[site]
-        kind, owner, name = self.interface.calls[number]
-        if name == "Attach" and isinstance(target, Win):
-            raise NotImplementedError(f"{name}: {ADDRESSES}")
-        if name == "tomemory" and isinstance(target, Status):
-            return target._move_to(self.process.universe.state(SharedMemory).zeros)
-        if kind == METHOD:
-            function: Any = getattr(target, name)
-        elif kind == CLASS_METHOD:
-            function = getattr(target if isinstance(target, type) else owner, name)
-        elif kind == PLAIN:
-            function = EXTRA.get(name) or getattr(MPI, name)
-        elif kind == NEW:
-            function = target
-        else:
-            function, args = {GET: getattr, SET: setattr, DELETE: delattr}[kind], (target, name, *args)
-        if name not in WARNING or not self.warns:
-            return call_from(function, args, kwargs)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            result = call_from(function, args, kwargs)
-        self.warned += [(WARNED, (one.category.__name__, str(one.message)), False) for one in caught]
-        return result
-
-    def _note(self, released: list[int], refreshed: Any, clock_reads: int, cpu: float | None) -> None:
-        objects = self.objects
-        if released:
-            objects.release(released)
-        for number, data in refreshed or ():
-            mirror = objects.mirrors.get(number)
-            if mirror is not None:
-                mirror.refresh(data)
-        self.process.universe.clock_reads += clock_reads
-        if cpu:
-            compute(cpu)
-
-    # -- callbacks ----------------------------------------------------------------------------------------------------
-
-    def memory_at(self, address: int, nbytes: int) -> Any:
-        """Return a copy of memory of the child at an address; changes are written back."""
-        number, data = self.callback(-OPERATORS.index("memory_at") - 1, (address, nbytes), {}, PLAINLY)
-        mirror = ArrayMirror(number, np.dtype("u1"), (nbytes,), data, None, True)
-        mirror.exact = True
-        self.objects.mirrors[number] = mirror
-        self.by_address.append(mirror)
-        return mirror.obj
-
-    def callback(self, number: int, args: tuple[Any, ...], kwargs: dict[str, Any], result_use: int) -> Any:
-        """Call a function in the child, which is waiting for the result of a call; the function may make further calls."""
-        objects = self.objects
-        before, objects.copies = objects.copies, []
-        try:
-            data = objects.dumps((CALLBACK, number, args, kwargs, result_use), copies=True)
-            copies = objects.copies
-        finally:
-            objects.copies = before
-        self.child.send(data)
-        while True:
-            answer = self.child.receive()
-            if answer is None:
-                raise Ended
-            if answer[0] == PREPARED_MARK:
-                self._answer_prepared(answer)
-                continue
-            if answer[0] != PICKLE_MARK:
-                self._answer_compact(answer)
-                continue
-            message = objects.read(answer)
-            if message[0] != CALL:
-                break
-            self._answer(*message[1:])
-        assert message[0] == CALLBACK_RESULT
-        _, failed, result, written = message
-        for index, contents in written:
-            overwrite(copies[index], contents)
-        if failed:
-            key, record = result
-            error = exception(record)
-            error.child_number = key  # type: ignore[attr-defined]  # read when it is sent back
-            show = -OPERATORS.index("print_error") - 1
-            error.print_traceback = lambda: self.callback(show, (error,), {}, PLAINLY)  # type: ignore[attr-defined]  # read by mpi_errors
-            raise error
-        return result
 
 
 def _signal_name(number: int) -> str:

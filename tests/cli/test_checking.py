@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -50,6 +51,19 @@ def test_a_clean_script_is_reported_as_clean(tmp_path: Path, capsys: pytest.Capt
     """All schedules were run: exit code 0."""
     assert check(tmp_path, RACE.replace("assert", "repr,")) == 0
     assert capsys.readouterr().out == "clean: all 4 schedules with no, unlimited and size-limited buffering\n"
+
+
+def test_bytes_that_are_not_text_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As lone surrogates; the stream has a file descriptor."""
+    script = tmp_path / "bytes.py"
+    script.write_text(
+        "import sys\nfrom mpi4py import MPI\ncomm, status = MPI.COMM_WORLD, MPI.Status()\n"
+        "if comm.rank:\n    comm.send(0, dest=0)\nelse:\n"
+        "    comm.recv(status=status)\n    comm.recv()\n    sys.stdout.fileno()\n"
+        "    sys.stdout.buffer.write(bytes([0xF0 + status.source]))\n"
+    )
+    assert main(["check", "-n", "3", str(script)]) == 1
+    assert sorted(re.findall(r"'(.udcf\d)'", capsys.readouterr().out)) == [r"\udcf1", r"\udcf2"]
 
 
 def test_an_incomplete_search_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -418,3 +418,37 @@ def test_output_that_the_encoding_lacks_is_replaced(tmp_path: Path, monkeypatch:
     for arguments in commands:
         done = command(*arguments)
         assert (done.returncode, "Error" in done.stderr) == (0, False), (arguments, done.stderr)
+
+
+PIPES = """
+import os, ctypes
+sys.stdout.reconfigure(errors="replace")
+print("\\xe9\\u20ac")
+sys.stdout.buffer.write(b"raw \\xff\\n")
+sys.stdout.flush()
+os.write(1, b"os \\xfe\\n")
+ctypes.CDLL(None).printf(b"C library \\xfd\\n")
+sys.stderr.buffer.write(b"error \\xfc")
+if sys.argv[1:]:
+    sys.stdout.close()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [(), ("--processes",)])
+def test_bytes_reach_a_pipe_unchanged(tmp_path: Path, how: tuple[str, ...]) -> None:
+    """In any encoding of the environment; with processes also those of C libraries. A rank may close its output."""
+    script = tmp_path / "work.py"
+    script.write_text(BEGINNING + PIPES)
+    words = [sys.executable, "-m", "fakempi", "run", "-n", "1", *how, str(script), *how]
+    environment = {**ENVIRONMENT, "PYTHONIOENCODING": "latin-1"}
+    done = subprocess.run(words, env=environment, capture_output=True, timeout=270, check=False)
+    assert done.stderr == b"error \xfc"
+    assert done.returncode == 0
+    assert sorted(done.stdout.split(b"\n")) == [b"", b"C library \xfd", b"os \xfe", b"raw \xff", b"\xe9?"]
+
+
+def test_a_broken_pipe_of_the_program_is_reported(capsys: Capture) -> None:
+    """It is quiet only if the reader of our output is gone."""
+    assert execute("raise BrokenPipeError('mine')", ranks=1) == 1
+    assert "BrokenPipeError: mine\nfakempi: rank 0 of 1 failed" in capsys.readouterr().err

@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 
+from fakempi.isolation.output import LineStream, finish_output
+from fakempi.isolation.rank_state import RankState
+from fakempi.processes.relay import Relay
 from tests.isolation.harness import Capture, play
 
 
@@ -51,9 +54,12 @@ def test_the_order_is_that_of_modeled_time_on_both_backends(tmp_path: Path, caps
 
 
 def test_an_unfinished_last_line_is_printed_at_the_end_of_the_rank(tmp_path: Path, backend: Any, capsys: Capture) -> None:
-    """Each on a separate line."""
-    play(tmp_path, "comm.Barrier()\nprint('bye', comm.rank, end='')", 3, backend)
-    assert sorted(capsys.readouterr().out.splitlines()) == ["bye 0", "bye 1", "bye 2"]
+    """Nothing is added, as under mpiexec; with a label, each is on a separate line."""
+    script = "comm.Barrier()\nprint('bye', comm.rank, end='')"
+    play(tmp_path, script, 3, backend)
+    assert capsys.readouterr().out == "bye 0bye 1bye 2"
+    play(tmp_path, script, 3, backend, label="[{rank}] ")
+    assert capsys.readouterr().out == "[0] bye 0\n[1] bye 1\n[2] bye 2\n"
 
 
 def test_lines_can_have_the_rank_as_a_prefix(tmp_path: Path, backend: Any, capsys: Capture) -> None:
@@ -134,3 +140,117 @@ def test_a_prompt_is_shown_on_a_terminal_before_it_is_answered(
     play(tmp_path, script, 2, backend)
     assert seen == ["name? "]
     assert capsys.readouterr().out == "hello Ada\n"
+
+
+ENCODINGS = """
+    import array, io, sys
+    every = bytes(range(256))
+    sys.stdout.buffer.write(every)
+    assert sys.stdout.buffer.write(memoryview(array.array("h", [10, 2560]))) == 4
+    sys.stdout.flush()
+    for stream, data in ((sys.stdout, b""), (sys.stdout.buffer, "")):
+        try:
+            stream.write(data)
+        except TypeError as error:
+            print(error)
+    try:
+        print("\\ud800")
+    except UnicodeEncodeError:
+        print("not UTF-8")
+    if comm.rank == 0:
+        sys.stdout.reconfigure(encoding="latin-1", errors="replace", newline="\\r\\n", line_buffering=True)
+    else:
+        sys.stdout.reconfigure(encoding="utf-8", errors="strict")
+    comm.Barrier()
+    print("\\xe9\\u20ac", sys.stdout.encoding, sys.stdout.errors, comm.rank)
+    if comm.rank == 0:
+        sys.stdout = io.TextIOWrapper(sys.stdout.detach(), encoding="latin-1")
+    else:
+        sys.stdout = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", errors="surrogateescape")
+    print("na\\xefve", end="")
+"""
+
+
+def test_bytes_of_a_rank_arrive_unchanged(
+    tmp_path: Path, backend: Any, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    """Also those that are not text. The encoding, the error handler and line ends are a setting of each rank."""
+    play(tmp_path, ENCODINGS, 2, backend)
+    begin = bytes(range(256)) + b"\n\0\0\n" + (
+        b"write() argument must be str, not bytes\na bytes-like object is required, not 'str'\nnot UTF-8\n"
+    )
+    first, second = b"\xe9? latin-1 replace 0\r\n", "\xe9\u20ac utf-8 strict 1\n".encode()
+    last, other = b"na\xefve", "na\xefve".encode()
+    out = capsysbinary.readouterr().out
+    for part in (first, second, last, other):
+        assert out.count(part) == 1
+        out = out.replace(part, b"")
+    assert sorted(out.split(b"\n")) == sorted((begin * 2).split(b"\n"))  # lines of ranks in any order
+
+
+def test_a_prefix_does_not_decode_lines(
+    tmp_path: Path, backend: Any, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    """A line may contain any bytes."""
+    play(tmp_path, "import sys; sys.stdout.buffer.write(b'\\xff\\n' * 2)", 1, backend, label="[{rank}] ")
+    assert capsysbinary.readouterr().out == b"[0] \xff\n" * 2
+
+
+def test_a_closed_stream_is_closed_for_its_rank(tmp_path: Path, backend: Any, capsys: Capture) -> None:
+    """Others still print. `sys.__stdout__` is the stream of the rank, too; a stream in its place is flushed at the end."""
+    script = """
+    import io, sys
+    assert isinstance(sys.stdout, io.TextIOWrapper)
+    class Kept(io.StringIO):
+        def flush(self):
+            sys.stderr.write(self.getvalue())
+            self.truncate(0)
+    sys.stdout = kept = Kept()
+    print("kept", comm.rank)
+    sys.stdout = sys.__stdout__
+    if comm.rank == 0:
+        with sys.stdout:
+            sys.stdout.write("a")
+        try:
+            print("closed")
+        except ValueError as error:
+            sys.stderr.write(f"{error}\\n")
+    comm.Barrier()
+    if comm.rank == 1:
+        print(" b")
+        sys.stdout = kept
+    """
+    play(tmp_path, script, 2, backend)
+    out, err = capsys.readouterr()
+    assert (sorted(out), err) == (sorted("a b\n"), "I/O operation on closed file.\nkept 1\n")
+
+
+class Screen(io.TextIOWrapper):
+    """A file, or a terminal."""
+
+    def __init__(self, terminal: bool) -> None:
+        self.bytes, self.terminal = io.BytesIO(), terminal
+        super().__init__(self.bytes, encoding="utf-8", write_through=True)
+
+    def isatty(self) -> bool:
+        """Return whether it is a terminal."""
+        return self.terminal
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_progress_bar_is_shown_on_a_terminal_when_it_is_flushed(monkeypatch: pytest.MonkeyPatch, terminal: bool) -> None:
+    """It has a carriage return and no newline. Elsewhere it is kept, so that no line of another rank follows it."""
+    real, state = Screen(terminal), RankState(0, "", ())
+    monkeypatch.setattr(sys, "stdout", real)
+    stream, relay = LineStream(real, lambda: state), Relay("")
+    stream.write("part")
+    stream.flush()
+    relay.write(1, b"part")
+    assert real.bytes.getvalue() == b""
+    stream.write("\r50 %")
+    stream.flush()
+    relay.write(1, b"\r50 %")
+    assert real.bytes.getvalue() == (b"part\r50 %" * 2 if terminal else b"")
+    finish_output(state)
+    relay.finish()
+    assert real.bytes.getvalue() == b"part\r50 %" * 2

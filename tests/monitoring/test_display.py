@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from io import StringIO
+from io import BytesIO, StringIO, TextIOWrapper
 from typing import Any
 
 import pytest
@@ -26,6 +26,19 @@ def test_program_output_replaces_the_line() -> None:
     line.clear()
     line.clear()
     assert terminal.getvalue() == f"{GONE}t = 1{GONE}hello\nagain\n{GONE}t = 2{GONE}"
+
+
+def test_bytes_of_the_program_replace_the_line_too() -> None:
+    """Those that a rank writes to `sys.stdout.buffer`."""
+    terminal = TextIOWrapper(BytesIO(), encoding="utf-8", write_through=True)
+    line = LiveLine(terminal)
+    above = StreamAboveLine(terminal, line)
+    line.show("t = 1")
+    above.buffer.write(b"\xff\npart")
+    line.show("t = 2")
+    above.buffer.write(memoryview(b"\n"))
+    line.show("t = 3")
+    assert above.buffer.getvalue() == f"{GONE}t = 1{GONE}".encode() + b"\xff\npart\n" + f"{GONE}t = 3".encode()
 
 
 def test_an_unfinished_line_of_the_program_is_kept() -> None:

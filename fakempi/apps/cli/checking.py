@@ -7,7 +7,7 @@ import sys
 import traceback
 from argparse import Namespace
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager, redirect_stderr
 from typing import Any, TextIO
 
 from rich.console import Console
@@ -20,10 +20,12 @@ from fakempi.apps.cli.workers import workers
 from fakempi.core import options as parse
 from fakempi.errors import DeadlockError, RankError, RunTimeoutError
 from fakempi.errors.plurals import counted
+from fakempi.errors.tracebacks import all_shown
 from fakempi.isolation import Program, program
 from fakempi.modelcheck.search.exploration import Exploration, Failure
 from fakempi.modelcheck.search.explore import explore
 from fakempi.modelcheck.search.progress import SIMPLEST
+from fakempi.modelcheck.search.rank_output import discarded_output
 from fakempi.mpi.base.current import running_process
 
 CLEAN, FAILS, SO_FAR = 0, 1, 4
@@ -45,7 +47,8 @@ def check(options: Namespace) -> int:
         return FAILS
     out, so_far = console(), Exploration()
     try:
-        exploration = _explored(script, nprocs, options, so_far)
+        with all_shown(options.full_traceback):
+            exploration = _explored(script, nprocs, options, so_far)
     except KeyboardInterrupt:
         tokens = ", ".join(failure.schedule for failure in so_far.failures[:MAX_SHOWN])
         failing = f", {len(so_far.failures)} failing: {tokens}" if tokens else ""
@@ -59,7 +62,7 @@ def check(options: Namespace) -> int:
     if failures and options.traces:
         print_command(out, "to compare them: ", _write_traces(failures[0], options.traces))
     if failures and options.html:
-        with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+        with discarded_output():
             failures[0].save(options.html)
         alone = failures[0].passes is None
         passing = "for which no passing schedule was found" if alone else "next to a schedule that passes"
@@ -150,9 +153,9 @@ def _explored(script: Program, nprocs: int, options: Namespace, so_far: Explorat
         compare = None if options.compare == "none" else options.compare
         names = ("buffering", "collectives", "data")
         given: dict[str, Any] = {name: getattr(options, name) for name in names if getattr(options, name)}
-        sinks, stdin = (redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO())), sys.stdin
+        stdin = sys.stdin
         checked = CheckedScript(script, RecordedInput(stdin or io.StringIO()))
-        with workers(options.jobs, options.runs, 0) as executor, sinks[0], sinks[1], _restored_input(stdin):
+        with workers(options.jobs, options.runs, 0) as executor, discarded_output(), _restored_input(stdin):
             return explore(
                 checked, nprocs, runs=options.runs, seconds=options.seconds, seed=options.seed,
                 mixing=options.mixing, polls=options.polls, compare=compare,
@@ -204,7 +207,7 @@ def _show(out: Console, failure: Failure, number: int, script: Program, nprocs: 
 def _write_traces(failure: Failure, name: str) -> list[str]:
     """Write the traces of the failing schedule and of a passing one; returns the command that shows them."""
     files = []
-    with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+    with discarded_output():
         traces = failure.traces()
     for trace, result in zip(traces, ("fails", "passes"), strict=True):
         if trace is not None:

@@ -147,6 +147,7 @@ def _add_run(run: ArgumentParser) -> None:
 def _add_script(command: ArgumentParser) -> None:
     command.add_argument("--share", metavar="NAME", action="append", default=[], help="share a package between ranks")
     command.add_argument("--private", metavar="NAME", action="append", default=[], help="give each rank a copy of a package")
+    command.add_argument("--full-traceback", action="store_true", help="show fakempi's frames in tracebacks, too")
     command.add_argument("-m", dest="module", nargs=REMAINDER, help=argparse.SUPPRESS)
     command.add_argument("-c", dest="code", nargs=REMAINDER, help=argparse.SUPPRESS)
     command.add_argument("command", nargs=REMAINDER, metavar="script.py [arguments]", help="the script and its arguments")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
+import select
 import sys
 import traceback
 from argparse import Namespace
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import reduce
 from importlib.util import find_spec
 from math import inf
@@ -30,13 +31,13 @@ from fakempi.errors import (
     ExitWithoutFinalize,
     FindingsError,
     Killed,
-    MPIError,
     RankError,
     RunTimeoutError,
     printable,
 )
 from fakempi.errors.paths import missing_file
 from fakempi.errors.plurals import counted
+from fakempi.errors.tracebacks import all_shown, printed
 from fakempi.isolation import Program, program
 from fakempi.processes.program import ProcessProgram, program_in_processes, wants_processes
 from fakempi.trace.record import Trace
@@ -47,7 +48,6 @@ FAILED = 1
 WITH_FINDINGS = 3  # a strict run with findings
 KILLED = 9  # exit code of MPICH's mpiexec if a rank exits with 0 before Finalize and the others are killed
 SIGNALED = 128  # plus the number of the signal that killed the process of a rank, as a shell reports it
-OUR_DIRECTORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
 def run_script(options: Namespace) -> int:
@@ -86,7 +86,7 @@ def run_script(options: Namespace) -> int:
         return FAILED
     interrupts = Interrupts(script, nprocs, options.timeout)
     try:
-        with on_path(options.mpirun), interrupts:
+        with on_path(options.mpirun), all_shown(options.full_traceback), interrupts:
             result = run(script, nprocs, **arguments)
     except KeyboardInterrupt as interrupt:
         text = "\n  ".join([f"interrupted{interrupts.progress()}", *interrupts.places])
@@ -212,9 +212,9 @@ def _print_error(text: str) -> None:
 
 
 def _failed(error: RankError, nprocs: int, script: Program) -> int:
-    """Print the traceback of a failed rank without fakempi's frames; returns the exit code."""
+    """Print the traceback of a failed rank, from which `run` has removed our frames; returns the exit code."""
     cause = error.exception
-    if isinstance(cause, BrokenPipeError):
+    if isinstance(cause, BrokenPipeError) and _reader_is_gone():
         raise cause
     if isinstance(cause, Aborted):
         without_finalize = isinstance(cause, ExitWithoutFinalize)
@@ -224,9 +224,7 @@ def _failed(error: RankError, nprocs: int, script: Program) -> int:
     if isinstance(cause, Killed):
         _print_error(f"fakempi: {error.name} of {nprocs} failed, which ended the run: {cause}")
         return SIGNALED + cause.number
-    report = traceback.TracebackException(type(cause), cause, cause.__traceback__)
-    _remove_our_frames(report, cause)
-    _print_error("".join(report.format() if report.stack else report.format_exception_only()).rstrip())
+    _print_error(printed(cause).rstrip())
     failed_copy = isinstance(cause, ImportError) and not isinstance(cause, ModuleNotFoundError) and not _needs_mpi(cause)
     if failed_copy and not isinstance(script, ProcessProgram):
         _print_error("fakempi: if the import works without fakempi, try fakempi run --processes: each rank has its modules")
@@ -235,37 +233,20 @@ def _failed(error: RankError, nprocs: int, script: Program) -> int:
     return FAILED
 
 
+def _reader_is_gone() -> bool:
+    """Return whether nothing reads our output any more (`| head`); otherwise a broken pipe is the program's."""
+    if not hasattr(select, "poll"):
+        return True
+    poll = select.poll()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):  # not a real file
+            poll.register(stream.fileno(), 0)
+    return any(events & select.POLLERR for _, events in poll.poll(0))
+
+
 def _needs_mpi(error: ImportError) -> bool:
     """Return whether a module was rejected because it is compiled for an MPI library, so `--processes` does not help."""
     return "is compiled for an MPI library" in str(error)
-
-
-def _remove_our_frames(report: traceback.TracebackException | None, error: BaseException | None) -> None:
-    """Remove fakempi's frames around the script's, from a traceback and from those of its causes."""
-    while report is not None and error is not None:
-        frames = list(report.stack)
-        while frames and _is_ours(frames[0]):
-            frames.pop(0)
-        frames = [frame for frame in frames[:-1] if not _imports(frame)] + frames[-1:]
-        wrong_use = isinstance(error, (MPIError, ImportError))
-        while wrong_use and frames and _is_ours(frames[-1]):
-            frames.pop()
-        if frames or wrong_use:  # otherwise it is a bug of fakempi: show all frames
-            report.stack = traceback.StackSummary.from_list(frames)
-        by_cause = report.__cause__ is not None
-        report, error = (report.__cause__, error.__cause__) if by_cause else (report.__context__, error.__context__)
-
-
-def _is_ours(frame: traceback.FrameSummary) -> bool:
-    """Return whether a frame belongs to fakempi, or to Python's import system between fakempi and a module."""
-    file = frame.filename
-    directories = tuple(os.path.join(directory, "") for directory in (OUR_DIRECTORY, os.path.dirname(importlib.__file__)))
-    return file.startswith("<frozen importlib") or os.path.abspath(file).startswith(directories)
-
-
-def _imports(frame: traceback.FrameSummary) -> bool:
-    """Return whether a frame belongs to fakempi's import hooks, which would be repeated at each level of imports."""
-    return os.path.abspath(frame.filename).startswith(os.path.join(OUR_DIRECTORY, "isolation", ""))
 
 
 def _exit_codes(script: Program) -> list[str]:

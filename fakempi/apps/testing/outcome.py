@@ -16,17 +16,15 @@ from fakempi.core.reports.findings import lines as findings_in_lines
 from fakempi.core.reports.ranks import ranks_text
 from fakempi.core.world import run
 from fakempi.errors import (
-    Aborted,
     DeadlockError,
     FindingsError,
-    MPIError,
     MPIFindingWarning,
     RankError,
     RunTimeoutError,
     ScheduleError,
 )
 from fakempi.errors.plurals import counted
-from fakempi.mpi.base.call_site import is_ours
+from fakempi.errors.tracebacks import shorten
 from fakempi.mpi.base.current import current_rank, running_process
 from fakempi.mpi.base.environment import Wtime
 
@@ -134,17 +132,6 @@ def _by_error(failed: dict[int, BaseException], ranks: list[int], first: str, ma
     return {**dict(list(groups.items())[:maximum]), **({"other errors": rest} if rest else {})}
 
 
-def _cut_traceback(error: BaseException) -> BaseException:
-    """Return the error with its traceback cut at the program's call, if it is an MPI error or Abort."""
-    last, step = None, error.__traceback__ if isinstance(error, (MPIError, Aborted)) else None
-    while step is not None:
-        last = last if is_ours(step.tb_frame) else step
-        step = step.tb_next
-    if last is not None:
-        last.tb_next = None
-    return error
-
-
 def on_every_rank(
     call: Callable[[Any], Any], size: int, options: dict[str, Any], wrapped: Callable[[Any], Any] | None = None
 ) -> RanksOutcome:
@@ -160,7 +147,8 @@ def on_every_rank(
             call(comm)
         except (Exception, pytest.skip.Exception, pytest.fail.Exception) as error:
             running_process().explain(error)
-            outcome.errors[comm.Get_rank()] = _cut_traceback(error)
+            shorten(error)
+            outcome.errors[comm.Get_rank()] = error
             outcome.clocks[comm.Get_rank()] = Wtime()
 
     with output_by_rank(current_rank) as outcome.output:
@@ -173,7 +161,7 @@ def on_every_rank(
         except ScheduleError as error:
             raise pytest.fail.Exception(str(error), pytrace=False) from None
         except RankError as error:  # Abort, sys.exit: they end all ranks
-            outcome.errors.setdefault(error.rank, _cut_traceback(error.exception))
+            outcome.errors.setdefault(error.rank, error.exception)
             if error.rank >= size:
                 outcome.names[error.rank] = error.name
     return outcome

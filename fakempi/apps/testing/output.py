@@ -19,7 +19,8 @@ def output_by_rank(current_rank: Callable[[], int | None]) -> Iterator[dict[str,
     recorded: dict[str, Texts] = {"stdout": {}, "stderr": {}}
 
     def record(stream: str, text: str) -> None:
-        recorded[stream].setdefault(current_rank(), []).append(text)
+        printable = text.encode("utf-8", "backslashreplace").decode()  # bytes may be lone surrogates
+        recorded[stream].setdefault(current_rank(), []).append(printable)
 
     before = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = (

@@ -70,13 +70,13 @@ class LiveLine:
                 self.stream.flush()
                 self.shown = False
 
-    def write(self, stream: Any, name: str, text: str) -> int:
-        """Remove the line, and write text of the program to the stream of that name."""
+    def write(self, stream: Any, name: str, data: Any, complete: bool) -> int:
+        """Remove the line, and write data of the program; `complete` if they end a line of the stream of that name."""
         with self.lock:
             self.clear()
-            if text:
-                (self.unfinished.discard if text.endswith("\n") else self.unfinished.add)(name)
-            return int(stream.write(text))
+            if data:
+                (self.unfinished.discard if complete else self.unfinished.add)(name)
+            return int(stream.write(data))
 
     def read(self) -> None:
         """Remove the line while the user types a line of input, which also ends the program's own line."""
@@ -97,7 +97,26 @@ class StreamAboveLine:
 
     def write(self, text: str) -> int:
         """Write text; the live line is removed first."""
-        return self._line.write(self._stream, self._name, text)
+        return self._line.write(self._stream, self._name, text, text.endswith("\n"))
+
+    @property
+    def buffer(self) -> BytesAboveLine:
+        """The bytes below the text."""
+        return BytesAboveLine(self._stream, self._line, self._name)
+
+
+class BytesAboveLine:
+    """The bytes of a stream on a terminal with a live line below."""
+
+    def __init__(self, stream: Any, line: LiveLine, name: str) -> None:
+        self._buffer, self._line, self._name = stream.buffer, line, name
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._buffer, name)
+
+    def write(self, data: Any) -> int:
+        """Write bytes; the live line is removed first."""
+        return self._line.write(self._buffer, self._name, data, bytes(data[-1:]) == b"\n")
 
 
 class PlainLines:

@@ -17,6 +17,7 @@ from typing import Any
 
 from fakempi.core.kernel.loop import Ended
 from fakempi.errors.classes import ERR_OTHER
+from fakempi.errors.tracebacks import shorten
 from fakempi.extensions.threads import idle_daemons, pools, raw
 from fakempi.extensions.threads.current import current_task
 from fakempi.extensions.threads.pool_threads import owner_here, owners, serves_process_pool
@@ -174,8 +175,9 @@ def _begin(task: Any, function: Callable[[], Any], thread: Any, handle: Handle |
                 meter.charge()
         except (Ended, SystemExit):
             pass
-        except BaseException:
+        except BaseException as error:
             if not task.agenda.ending:
+                shorten(error)
                 sys.stderr.write(f"{_failed(new)}\n{traceback.format_exc()}")
         finally:
             waits.sentinels.discard(rank_thread.sentinel)
@@ -214,6 +216,8 @@ def make_invoke_excepthook() -> Callable[[Any], Any]:
         task = current_task()
         if task is not None and task.agenda.ending:
             return None
+        if (error := sys.exc_info()[1]) is not None:
+            shorten(error)
         if threading.excepthook is threading.__excepthook__ and task is not None and sys.exc_info()[0] is not SystemExit:
             sys.stderr.write(f"{_failed(task)}\n")
         return hook(thread)

@@ -7,12 +7,10 @@ choices with the tree. A wrong assumption costs time and changes no result.
 
 from __future__ import annotations
 
-import io
 import os
 import pickle
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import redirect_stderr, redirect_stdout
 from threading import Lock
 from typing import Any, NamedTuple, cast
 from uuid import uuid4
@@ -20,6 +18,7 @@ from uuid import uuid4
 from fakempi.core.world import run
 from fakempi.modelcheck.search.outcomes import OutcomeComparison, PickledOutcome
 from fakempi.modelcheck.search.random_choices import RandomChoices
+from fakempi.modelcheck.search.rank_output import discarded_output
 from fakempi.modelcheck.search.records import NewChoice, RunRecord, SearchChoices, record_of
 from fakempi.modelcheck.search.shared_objects import CHANGED, SharedObjects
 from fakempi.modelcheck.search.tree import EMPTY_SET
@@ -170,7 +169,7 @@ class LoadedProgram:
         if self.shared is not None and self.shared.changed(ended=True):
             return None
         choices = RandomChoices(job.mode, job.seed) if job.seed is not None else JobChoices(job, self)
-        with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()), self.outcomes.recorded():
+        with discarded_output(), self.outcomes.recorded():
             trial = TrialRun(choices, self.run)
         if self.shared is not None and self.shared.changed(ended=True):
             return None

@@ -6,10 +6,11 @@ are not compared either: they are times, addresses or random numbers, which do n
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from functools import partial
 from itertools import zip_longest
 from typing import Any
@@ -72,6 +73,34 @@ class RankOutput:
             sys.stdout, sys.stderr = before
 
 
+@contextmanager
+def discarded_output() -> Iterator[None]:
+    """Discard standard output and standard error while the context is open. All text can be encoded."""
+    nothing = open(os.devnull, "w", encoding="utf-8", errors="surrogatepass")  # noqa: SIM115  closed by the next line
+    with nothing, redirect_stdout(nothing), redirect_stderr(nothing):
+        yield
+
+
+class RecordingBytes:
+    """The bytes below a `RecordingStream`; bytes that are not text are recorded as lone surrogates."""
+
+    def __init__(self, stream: Any, record: Callable[[str], None]) -> None:
+        self._stream, self._record = stream, record
+        self._buffer = getattr(stream, "buffer", None)
+
+    def write(self, data: Any) -> int:
+        """Record and print bytes."""
+        text = bytes(data).decode(getattr(self._stream, "encoding", None) or "utf-8", "surrogateescape")
+        self._record(text)
+        if self._buffer is None:
+            self._stream.write(text)
+            return len(data)
+        return int(self._buffer.write(data))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream if self._buffer is None else self._buffer, name)
+
+
 class RecordingStream:
     """A text stream that calls `record` with every text, and passes the text on to another stream."""
 
@@ -87,6 +116,11 @@ class RecordingStream:
         """Record and print several texts."""
         for line in lines:
             self.write(line)
+
+    @property
+    def buffer(self) -> RecordingBytes:
+        """The bytes below."""
+        return RecordingBytes(self._stream, self._record)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)

@@ -9,7 +9,7 @@ from fakempi.errors import MPIError
 from fakempi.errors.classes import ERR_ERRHANDLER
 from fakempi.mpi.base.current import running_process
 from fakempi.mpi.base.errhandler import ERRORS_ABORT, ERRORS_ARE_FATAL, ERRORS_RETURN, Errhandler, ErrorFunction
-from fakempi.mpi.base.mpi_errors import mpi_error
+from fakempi.mpi.base.mpi_errors import integer, mpi_error
 
 
 class HandlesErrors(HookedCalls):
@@ -55,7 +55,7 @@ class HandlesErrors(HookedCalls):
     def Call_errhandler(self, errorcode: int) -> None:
         """Call the error handler with an error code; only ERRORS_ARE_FATAL and ERRORS_ABORT end the run."""
         self._check_alive()
-        self._handle_error(MPIError(errorcode))
+        self._handle_error(MPIError(integer("errorcode", errorcode)))
 
     def _raise(self, error: MPIError) -> NoReturn:
         """Call the error handler, and raise."""

@@ -9,7 +9,7 @@ from fakempi.errors import MPITypeError, MPIValueError
 from fakempi.errors.classes import ERR_ARG, ERR_INFO, ERR_INFO_KEY, ERR_INFO_NOKEY, ERR_INFO_VALUE
 from fakempi.mpi.base.constants import MAX_INFO_KEY, MAX_INFO_VAL
 from fakempi.mpi.base.identity import Handled
-from fakempi.mpi.base.mpi_errors import mpi_error
+from fakempi.mpi.base.mpi_errors import mpi_error, shown
 from fakempi.mpi.base.resource_tracker import track, untrack
 
 if TYPE_CHECKING:
@@ -61,17 +61,21 @@ class Info(Handled["Info"]):
     @classmethod
     def Create(cls, items: Items | None = None) -> Self:
         """Create an info object, empty or with these items."""
-        self = cls._copy_of(items)
+        self = cls._copy_of(None)
+        if items is not None:
+            if not isinstance(items, Iterable):
+                raise mpi_error(ERR_INFO, f"items is {shown(items)}, not a mapping or a sequence of pairs.", MPITypeError)
+            self.update(items)
         track("info-leak", self._entries)
         return self
 
     @classmethod
-    def _copy_of(cls, items: Items | None) -> Self:
-        """Like `Create`, for fakempi itself: the object is not tracked as a leak."""
+    def _copy_of(cls, info: Info | None) -> Self:
+        """Return a copy of an info object, for fakempi itself: it is not tracked as a leak."""
+        if info is not None and not isinstance(info, Info):
+            raise mpi_error(ERR_INFO, f"info is {shown(info)}, not an Info: use MPI.Info.Create().", MPITypeError)
         self = cls()
-        self._entries = _Entries()
-        if items is not None:
-            self.update(items)
+        self._entries = _Entries({} if info is None else info._entries or {})
         return self
 
     @classmethod

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Iterable
 from operator import index
+from types import FrameType
 from typing import SupportsIndex
 
 from fakempi.errors import MPIError, MPITypeError, text_of
 from fakempi.errors.classes import ERR_ARG, ERR_NOT_SAME, ERR_OTHER
-from fakempi.mpi.base.call_site import call_site, frame_at, public_call, site_of
+from fakempi.errors.tracebacks import shorten
+from fakempi.mpi.base.call_site import call_site, frame_at, is_ours, public_call, site_of
 from fakempi.mpi.base.current import current_name
 
 
@@ -23,12 +26,64 @@ def mpi_error(code: int, sentence: str, kind: type[MPIError] = MPIError) -> MPIE
     return error
 
 
+_RANKS = ("dest", "source", "root")
+_OF_OBJECTS = (
+    "send", "ssend", "bsend", "isend", "issend", "ibsend", "recv", "irecv", "sendrecv", "bcast", "gather", "scatter",
+    "allgather", "alltoall", "reduce", "allreduce", "scan", "exscan", "neighbor_allgather", "neighbor_alltoall",
+)  # fmt: skip
+"""The calls that take Python objects, of which calls on buffers have the names in upper case."""
+
+
+def use_objects(value: object) -> str:
+    """Return advice for a call on buffers that received another object; empty for None, which is not data."""
+    lower = public_call(frame_at(1))[0].lower()
+    return f" Use {lower} for Python objects, or a numpy array." if value is not None and lower in _OF_OBJECTS else ""
+
+
 def integer(what: str, value: SupportsIndex) -> int:
     """Return an argument as an integer, or raise an error that names it."""
     try:
         return index(value)
     except TypeError:
-        raise mpi_error(ERR_ARG, f"{what} is {value!r}, not an integer.", MPITypeError) from None
+        advice = ": use // to divide ranks" if what in _RANKS and isinstance(value, float) else ""
+        sentence = f"{parameter(what, value)} is {shown(value)}, not an integer{advice}."
+        raise mpi_error(ERR_ARG, sentence, MPITypeError) from None
+
+
+def integers(**values: SupportsIndex) -> list[int]:
+    """Return arguments as integers after a TypeError; raise that error again if all of them are integers."""
+    if all(type(value) is int for value in values.values()):
+        raise
+    return [integer(name, value) for name, value in values.items()]
+
+
+def integer_items(what: str, values: Iterable[SupportsIndex]) -> list[int]:
+    """Return the integers of a sequence, or raise an error that names the argument or its item."""
+    if not isinstance(values, Iterable):
+        raise mpi_error(ERR_ARG, f"{what} is {shown(values)}, not a sequence of integers.", MPITypeError)
+    return [integer(f"item {i} of {what}", value) for i, value in enumerate(values)]
+
+
+def parameter(kind: str, value: object) -> str:
+    """Return the name of the public call's parameter with this value, such as `sendtag` for the kind `tag`; or the kind."""
+    frame: FrameType | None = frame_at(1)
+    public = None
+    while frame is not None and is_ours(frame):
+        frame, public = frame.f_back, frame
+    if public is None:
+        return kind
+    names = public.f_code.co_varnames[: public.f_code.co_argcount]
+    found = [name for name in names if kind in name and public.f_locals.get(name) is value]
+    return kind if kind in found or not found else found[0]
+
+
+def shown(value: object) -> str:
+    """Return the representation of a wrong argument, at most about 60 characters."""
+    try:
+        text = repr(value)
+    except Exception:
+        text = f"<{type(value).__name__}>"
+    return text if len(text) <= 60 else f"{text[:56]} ..."
 
 
 def call_mismatch(
@@ -49,6 +104,7 @@ def callback_error(what: str, reason: Exception) -> tuple[int, str]:
     """
     shown = getattr(reason, "print_traceback", None)  # a rank in another process prints it there
     if shown is None:
+        shorten(reason)
         traceback.print_exception(reason)
     else:
         shown()

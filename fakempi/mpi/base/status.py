@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from fakempi.errors import MPITypeError, MPIValueError
 from fakempi.errors.classes import ERR_ARG, ERR_COUNT, ERR_TYPE, SUCCESS
 from fakempi.mpi.base.constants import ANY_SOURCE, ANY_TAG, F_STATUS_SIZE, UNDEFINED
-from fakempi.mpi.base.mpi_errors import mpi_error
+from fakempi.mpi.base.mpi_errors import mpi_error, shown
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -291,6 +291,12 @@ def _size(datatype: CountedType) -> int:
     if null:
         raise mpi_error(ERR_TYPE, "the datatype is null: DATATYPE_NULL, or freed.")
     return size
+
+
+def check_status(status: object) -> None:
+    """Raise an error if an argument is not a status."""
+    if not isinstance(status, Status):
+        raise mpi_error(ERR_ARG, f"status is {shown(status)}, not a Status: use status = MPI.Status().", MPITypeError)
 
 
 def _nbytes(datatype: CountedType, size: int, count: int) -> int:

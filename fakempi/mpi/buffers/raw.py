@@ -18,7 +18,7 @@ from fakempi.errors import MPIBufferError, MPITypeError
 from fakempi.errors.classes import ERR_BUFFER
 from fakempi.mpi.base.array_protocols import protocol_array
 from fakempi.mpi.base.current import current_process
-from fakempi.mpi.base.mpi_errors import mpi_error
+from fakempi.mpi.base.mpi_errors import mpi_error, use_objects
 from fakempi.mpi.buffers.address_constants import BottomType, InPlaceType
 from fakempi.mpi.buffers.phantom import Phantom
 from fakempi.mpi.interfaces.arrays import Array, Dtype
@@ -141,4 +141,4 @@ def _array_by_other_protocol(obj: object, bare: bool | None) -> Array:
     if hasattr(obj, "__array_interface__"):
         return np.asarray(obj)
     wanted = "expecting a buffer or a list like [buffer, count, datatype]" if bare else "a bytes-like object is required"
-    raise mpi_error(ERR_BUFFER, f"{wanted}, not {type(obj).__name__!r}.", MPITypeError) from None
+    raise mpi_error(ERR_BUFFER, f"{wanted}, not {type(obj).__name__!r}.{use_objects(obj)}", MPITypeError) from None

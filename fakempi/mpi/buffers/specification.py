@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from fakempi.errors import MPIError, MPITypeError, MPIValueError
 from fakempi.errors.classes import ERR_BUFFER, ERR_COUNT
-from fakempi.mpi.base.mpi_errors import mpi_error
+from fakempi.mpi.base.mpi_errors import mpi_error, use_objects
 from fakempi.mpi.buffers.address_constants import InPlaceType
 from fakempi.mpi.datatypes.datatype import Datatype
 
@@ -29,7 +30,7 @@ def split(spec: object, pairs: tuple[type, ...] = (list, tuple)) -> Parts:
         if isinstance(count, (Datatype, str)):
             return buffer, None, None, count, False
     else:
-        _check_length(length)
+        _check_length(spec)
         return spec[0], spec[1], spec[2], spec[3], False
     if type(count) is int or not isinstance(count, pairs):
         return buffer, count, None, type_spec, False
@@ -44,7 +45,7 @@ def split_w(spec: object) -> tuple[object, Unchecked, Unchecked, Unchecked]:
     if not isinstance(spec, (list, tuple)):
         sentence = f"expecting a list like [buffer, counts, displacements, datatypes], not {type(spec).__name__!r}."
         raise mpi_error(ERR_BUFFER, sentence, MPITypeError)
-    _check_length(len(spec))
+    _check_length(spec)
     counts, displacements = spec[1:3] if len(spec) == 4 else (None, None)
     if len(spec) == 3:
         pair = spec[1]
@@ -64,9 +65,10 @@ def is_in_place(spec: object) -> bool:
     return spec is None or isinstance(buffer_in(spec), InPlaceType)
 
 
-def _check_length(length: int) -> None:
-    if not 2 <= length <= 4:
-        sentence = f"expecting 2 to 4 items in a buffer specification, got {length}."
+def _check_length(spec: Sequence[object]) -> None:
+    if not 2 <= len(spec) <= 4:
+        advice = use_objects(spec) if spec and isinstance(spec[0], (int, float, str)) else ""
+        sentence = f"expecting 2 to 4 items in a buffer specification, got {len(spec)}.{advice}"
         raise mpi_error(ERR_BUFFER, sentence, MPIValueError)
 
 

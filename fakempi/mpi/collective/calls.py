@@ -23,7 +23,7 @@ from fakempi.mpi.base.call_site import call_and_site, public_call_name
 from fakempi.mpi.base.child import start_child
 from fakempi.mpi.base.constants import PROC_NULL, ROOT
 from fakempi.mpi.base.context import Side
-from fakempi.mpi.base.mpi_errors import integer, mpi_error
+from fakempi.mpi.base.mpi_errors import integer, integer_items, mpi_error, shown
 from fakempi.mpi.base.region import recorded
 from fakempi.mpi.base.waiting import Completion
 from fakempi.mpi.buffers.address_constants import InPlaceType
@@ -364,7 +364,7 @@ class CollectiveCalls(CommState):
             counts = np.empty(p, np.int64)
             self._allgather_of_counts(np.array([mine], np.int64), counts)
             return [int(count) for count in counts]
-        checked = [integer(f"item {i} of recvcounts", count) for i, count in enumerate(recvcounts)]
+        checked = integer_items("recvcounts", recvcounts)
         if len(checked) != p:
             raise mpi_error(ERR_COUNT, f"expecting {p} items, got {len(checked)}.", MPIValueError)
         for i, count in enumerate(checked):
@@ -378,7 +378,7 @@ class CollectiveCalls(CommState):
     def _bind(self, op: Op, data: Flat) -> tuple[Any, dict[str, Any]]:
         """Return the operation on elements of a datatype, and the facts to agree on; raise an error if they do not fit."""
         if not isinstance(op, Op):
-            raise mpi_error(ERR_ARG, f"expected an Op, not {type(op).__name__}.", MPITypeError)
+            raise mpi_error(ERR_ARG, f"op is {shown(op)}, not an Op (MPI.SUM, Op.Create ...).", MPITypeError)
         agreed = {
             "the operation": op._display_name(),
             "the size in bytes": data.nbytes,

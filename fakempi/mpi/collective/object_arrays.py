@@ -8,15 +8,15 @@ Combining objects takes no modeled time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from fakempi.core.network.envelope import Pattern
-from fakempi.errors import MPIValueError
-from fakempi.errors.classes import ERR_COUNT
-from fakempi.mpi.base.mpi_errors import mpi_error
+from fakempi.errors import MPITypeError, MPIValueError
+from fakempi.errors.classes import ERR_ARG, ERR_COUNT
+from fakempi.mpi.base.mpi_errors import mpi_error, shown
 from fakempi.mpi.base.waiting import wait_one, wait_two
 from fakempi.mpi.buffers.objects import joined, pack, unpack
 from fakempi.mpi.buffers.payload import MessagePayload, as_bytes
@@ -220,6 +220,9 @@ def _holds_elements(buf: Array) -> bool:
 
 def items(objects: Any, size: int) -> list[Any]:
     """Return one object per rank as a list; None is treated as a list of None."""
+    if objects is not None and not isinstance(objects, Iterable):
+        sentence = f"sendobj is {shown(objects)}, not a sequence of {size} objects, one per rank."
+        raise mpi_error(ERR_ARG, sentence, MPITypeError)
     found = [None] * size if objects is None else list(objects)
     if len(found) != size:
         raise mpi_error(ERR_COUNT, f"expecting {size} items, got {len(found)}.", MPIValueError)

@@ -25,7 +25,7 @@ from fakempi.mpi.base.errhandler import Errhandler
 from fakempi.mpi.base.identity import Handled
 from fakempi.mpi.base.info import INFO_NULL, Info
 from fakempi.mpi.base.members import Members
-from fakempi.mpi.base.mpi_errors import mpi_error
+from fakempi.mpi.base.mpi_errors import integer, mpi_error
 from fakempi.mpi.base.process import Process
 from fakempi.mpi.base.region import wait_region
 from fakempi.mpi.base.rendezvous import Check, Conclude, join_rendezvous
@@ -206,6 +206,7 @@ class Comm(
         """
         self._check_alive()
         if split_type not in (UNDEFINED, COMM_TYPE_SHARED, *_GUIDED, COMM_TYPE_HW_UNGUIDED):
+            split_type = integer("split_type", split_type)
             raise NotImplementedError(f"Split_type: split type {split_type} is not supported; use COMM_TYPE_SHARED.")
         unknown = split_type in _GUIDED and info.get(_RESOURCE) != _SHARED_MEMORY
         if split_type == UNDEFINED or unknown:

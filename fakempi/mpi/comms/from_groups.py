@@ -11,9 +11,9 @@ from fakempi.errors.classes import ERR_ARG, ERR_GROUP, ERR_RANK
 from fakempi.mpi.base.context import Context
 from fakempi.mpi.base.current import running_process
 from fakempi.mpi.base.errhandler import Errhandler
-from fakempi.mpi.base.info import Info
+from fakempi.mpi.base.info import INFO_NULL, Info
 from fakempi.mpi.base.members import Members
-from fakempi.mpi.base.mpi_errors import mpi_error
+from fakempi.mpi.base.mpi_errors import integer, mpi_error
 from fakempi.mpi.base.region import wait_region
 from fakempi.mpi.base.rendezvous import GroupRendezvous, join_rendezvous
 from fakempi.mpi.base.waiting import wait_one
@@ -69,13 +69,14 @@ def group_rendezvous(call_name: str, stringtag: object, *groups: Group) -> Conte
 def check_leader(side: str, leader: int, group: Group) -> None:
     """Raise an error unless a leader is in its group."""
     members: Members = members_of(group)
+    leader = integer(f"{side}_leader", leader)
     if not 0 <= leader < len(members):
         raise mpi_error(ERR_RANK, f"{side} leader {leader} is not in 0..{len(members) - 1}.", MPIError)
 
 
 def set_properties(comm: C, info: Info, errhandler: Errhandler | None) -> C:
     """Set the initial info and error handler of a new communicator; return it."""
-    if info:
+    if info is not INFO_NULL and info is not None:
         comm.Set_info(info)
     if errhandler is not None:
         comm.Set_errhandler(errhandler)

@@ -27,6 +27,7 @@ class Partitioned(CommState):
         """Create a request for a send in partitions; after each Start, `Pready` sends a partition."""
         self._check_alive()
         parts, buf = self._parts(partitions), pinned(buf)
+        dest, tag = integer("dest", dest), integer("tag", tag)
         if not 0 <= dest < self._n_peers or not 0 <= tag <= TAG_LIMIT:
             self._null_send(dest, tag)
         if dest == PROC_NULL:
@@ -47,6 +48,7 @@ class Partitioned(CommState):
         parts, buf = self._parts(partitions), pinned(buf)
         if source == ANY_SOURCE or tag == ANY_TAG:
             self._raise(mpi_error(ERR_RANK, "a partitioned receive needs a source and a tag: wildcards are not allowed."))
+        source, tag = integer("source", source), integer("tag", tag)
         if not 0 <= source < self._n_peers or not 0 <= tag <= TAG_LIMIT:
             self._null_receive(source, tag)
         if source == PROC_NULL:

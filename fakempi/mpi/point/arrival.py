@@ -22,7 +22,7 @@ from fakempi.mpi.buffers.pickling import PickleSettings
 from fakempi.mpi.buffers.span import Payload
 from fakempi.mpi.failures.failure import FailedPayload
 from fakempi.mpi.interfaces.records import Origins
-from fakempi.mpi.point.mismatch import compare, compare_object, report_not_a_pickle
+from fakempi.mpi.point.mismatch import compare, compare_object, describe_both, report_not_a_pickle
 
 PICKLE = b"a pickle"
 """The target of a receive into a buffer that is too short for an object that arrived."""
@@ -46,6 +46,8 @@ def matched(envelope: Envelope, pattern: Pattern) -> None:
         elif isinstance(payload, (bytes, tuple)):  # too long because an object is received as a buffer
             compare(envelope, pattern)
             pattern.target = PICKLE
+        else:
+            pattern.target = describe_both(envelope, pattern)
         envelope.payload = None
     elif not isinstance(payload, (bytes, tuple)):  # a buffer is received as an object
         compare_object(envelope, pattern)
@@ -106,6 +108,8 @@ def truncation_error(pattern: Pattern) -> MPIError:
     if type(envelope.payload) is FailedPayload:
         return envelope.payload.mpi_error()
     advice = ""
+    if isinstance(pattern.target, str):
+        advice = pattern.target
     if pattern.target is PICKLE:
         advice = " The message is a pickled Python object (send), and this receive takes a buffer (Recv): use recv."
     return mpi_error(

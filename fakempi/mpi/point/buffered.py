@@ -8,7 +8,7 @@ from fakempi.errors.classes import ERR_BUFFER
 from fakempi.mpi.base.call_site import origin_here
 from fakempi.mpi.base.constants import BSEND_OVERHEAD
 from fakempi.mpi.base.current import running_process
-from fakempi.mpi.base.mpi_errors import mpi_error
+from fakempi.mpi.base.mpi_errors import integer, mpi_error
 from fakempi.mpi.base.process import Process
 from fakempi.mpi.base.resource_tracker import track, untrack
 from fakempi.mpi.base.waiting import AllOf, Completion, wait_all
@@ -98,6 +98,7 @@ class Buffered(CommState):
 
     def _post_buffered(self, payload: MessagePayload, nbytes: int, dest: int, tag: int) -> Operation:
         """Post a send of a payload that has been copied. The operation that is returned is complete."""
+        dest, tag = integer("dest", dest), integer("tag", tag)
         if not 0 <= dest < self._n_peers or not 0 <= tag <= TAG_LIMIT:
             return self._null_send(dest, tag)
         process = self._process

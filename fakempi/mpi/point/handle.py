@@ -23,10 +23,10 @@ from fakempi.mpi.base.context import Context, Side
 from fakempi.mpi.base.current import OUTSIDE_THREAD, os_thread
 from fakempi.mpi.base.environment import compute
 from fakempi.mpi.base.errhandler_calls import HandlesErrors
-from fakempi.mpi.base.mpi_errors import integer, mpi_error
+from fakempi.mpi.base.mpi_errors import integer, integers, mpi_error
 from fakempi.mpi.base.process import Process
 from fakempi.mpi.base.resource_tracker import report_after_finalize
-from fakempi.mpi.base.status import Status
+from fakempi.mpi.base.status import Status, check_status
 from fakempi.mpi.base.waiting import wait_one, wait_two
 from fakempi.mpi.buffers.payload import MessagePayload
 from fakempi.mpi.buffers.span import Payload
@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 
 TAG_LIMIT = 2**31 - 1
 """The largest tag: the attribute TAG_UB."""
+
+TAG_BITS = 31
+"""`not tag >> TAG_BITS` is whether a tag is in 0..TAG_LIMIT. Unlike a comparison it fails for a float."""
 
 
 class CommState(HandlesErrors):
@@ -109,12 +112,16 @@ class CommState(HandlesErrors):
         By default the size determines whether it is eager. A call that also receives passes `call` of its pattern, so that
         the trace looks up the call once.
         """
-        if not (0 <= dest < self._n_peers and 0 <= tag <= TAG_LIMIT):
-            return self._null_send(dest, tag)
+        try:
+            if not (0 <= dest < self._n_peers and not tag >> TAG_BITS):
+                return self._null_send(dest, tag)
+            box = self._boxes[dest]
+        except TypeError:
+            dest, tag = integers(dest=dest, tag=tag)
+            return self._post_send(payload, nbytes, dest, tag, eager, call)
         running = self._loop.running
         if running is None or running.acts_for is not self._process:
             self._check_running_rank()
-        box = self._boxes[dest]
         if box is None:
             box = self._peer_side.box(dest)
         if eager is None:
@@ -125,8 +132,12 @@ class CommState(HandlesErrors):
 
     def _post_receive(self, target: Payload | None, capacity: int, source: int, tag: int) -> Pattern:
         """Post a receive. Returns its pattern, or for PROC_NULL an operation that has completed."""
-        if not (0 <= source < self._n_peers and -1 <= tag <= TAG_LIMIT):
-            return self._post_wildcard_receive(target, capacity, source, tag)
+        try:
+            if source >> TAG_BITS or source >= self._n_peers or (tag != ANY_TAG and tag >> TAG_BITS):
+                return self._post_wildcard_receive(target, capacity, source, tag)
+        except TypeError:
+            source, tag = integers(source=source, tag=tag)
+            return self._post_receive(target, capacity, source, tag)
         running = self._loop.running
         if running is None or running.acts_for is not self._process:
             self._check_running_rank()
@@ -312,4 +323,8 @@ def fill_status(status: Status, pattern: Pattern) -> None:
     """Fill a status with source, tag and size of the message that a receive has received."""
     envelope = pattern.envelope
     pattern.observed = True
-    status._fill(envelope.source, envelope.tag, envelope.nbytes)
+    try:
+        status._fill(envelope.source, envelope.tag, envelope.nbytes)
+    except AttributeError:
+        check_status(status)
+        raise

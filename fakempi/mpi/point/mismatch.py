@@ -67,6 +67,17 @@ def report_not_a_pickle(pattern: Pattern) -> None:
         universe.report("pickle-met-buffer", box.owner, sentence, [sender], call=call, place=place, at_once=True)
 
 
+def describe_both(envelope: Envelope, pattern: Pattern) -> str:
+    """Return a sentence on the elements of a message that is too long and of its receive; empty inside collective calls."""
+    box = pattern.box
+    if box.name.original is not None or envelope.out is None:
+        return ""
+    sent, taken = _content_text(envelope.payload, envelope.nbytes), _content_text(pattern.target, pattern.capacity)
+    call = _call_of(box.name.context.universe, envelope.out.number, envelope)
+    where = "" if call is None else f" by {call[0]} at {call[1]}"
+    return f" Rank {envelope.source} sent {sent}{where}; this receive takes {taken}."
+
+
 def _content_text(payload: Payload, nbytes: int) -> str:
     return f"{nbytes} bytes" if type(payload) is Phantom else signature_of(payload).describe(nbytes)
 

@@ -7,6 +7,7 @@ from typing import Any
 from fakempi.core.network.envelope import Pattern
 from fakempi.mpi.base.call_site import frame_at, warn_caller
 from fakempi.mpi.base.constants import ANY_SOURCE, ANY_TAG
+from fakempi.mpi.base.mpi_errors import integers
 from fakempi.mpi.base.status import Status
 from fakempi.mpi.base.waiting import wait_one, wait_two
 from fakempi.mpi.buffers.objects import pack, pickle_target
@@ -15,7 +16,7 @@ from fakempi.mpi.buffers.span import Payload
 from fakempi.mpi.interfaces.buffers import Buffer
 from fakempi.mpi.point.arrival import complete_send, truncation_error, unpack_received
 from fakempi.mpi.point.buffered import Buffered
-from fakempi.mpi.point.handle import TAG_LIMIT, fill_status
+from fakempi.mpi.point.handle import TAG_BITS, fill_status
 from fakempi.mpi.point.request import Request
 
 UNLIMITED = 1 << 62
@@ -73,8 +74,11 @@ class PointToPointObjects(Buffered):
     ) -> Any:
         """Send an object and receive one at the same time."""
         payload, nbytes = self._pack(sendobj)
-        if not 0 <= dest < self._n_peers or not 0 <= sendtag <= TAG_LIMIT:
-            self._null_send(dest, sendtag)  # raise its error before the receive is posted
+        try:
+            if not 0 <= dest < self._n_peers or sendtag >> TAG_BITS:
+                self._null_send(dest, sendtag)  # raise its error before the receive is posted
+        except TypeError:
+            dest, sendtag = integers(dest=dest, tag=sendtag)
         target, capacity = (None, UNLIMITED) if recvbuf is None else _deprecated_target(recvbuf, "recvbuf")
         pattern = self._post_receive(None, capacity, source, recvtag)
         envelope = self._post_send(payload, nbytes, dest, sendtag, None, pattern.call)

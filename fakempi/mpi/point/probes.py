@@ -10,16 +10,16 @@ from fakempi.errors.classes import ERR_COMM, ERR_REQUEST
 from fakempi.mpi.base.constants import ANY_SOURCE, ANY_TAG
 from fakempi.mpi.base.current import running_process
 from fakempi.mpi.base.identity import Handled
-from fakempi.mpi.base.mpi_errors import mpi_error
+from fakempi.mpi.base.mpi_errors import integers, mpi_error
 from fakempi.mpi.base.region import wait_region
 from fakempi.mpi.base.resource_tracker import track, untrack
-from fakempi.mpi.base.status import Status
+from fakempi.mpi.base.status import Status, check_status
 from fakempi.mpi.base.waiting import wait_one
 from fakempi.mpi.buffers.payload import describe_target
 from fakempi.mpi.buffers.span import Payload
 from fakempi.mpi.buffers.typing import BufSpec
 from fakempi.mpi.point.arrival import truncation_error
-from fakempi.mpi.point.handle import NULL_MESSAGE, TAG_LIMIT, CommState, NullOperation
+from fakempi.mpi.point.handle import NULL_MESSAGE, TAG_BITS, CommState, NullOperation
 from fakempi.mpi.point.objects import UNLIMITED
 from fakempi.mpi.point.owners import RequestOwner
 from fakempi.mpi.point.request import Request
@@ -261,13 +261,18 @@ class Probes(CommState):
 
     def _is_proc_null(self, source: int, tag: int) -> bool:
         """Whether the source is PROC_NULL; raise an error for a source or a tag that is out of range."""
-        if (source < 0 and source != ANY_SOURCE) or source >= self._n_peers or not -1 <= tag <= TAG_LIMIT:
-            self._null_receive(source, tag)
-            return True
-        return False
+        try:
+            known = source >> TAG_BITS == 0 and source < self._n_peers
+            if (known or source == ANY_SOURCE) and (tag == ANY_TAG or not tag >> TAG_BITS):
+                return False
+        except TypeError:
+            integers(source=source, tag=tag)
+        self._null_receive(source, tag)
+        return True
 
     def _fill_and_take(self, envelope: Envelope, status: Status | None, take: bool) -> Envelope:
         if status is not None:
+            check_status(status)
             status._fill(envelope.source, envelope.tag, envelope.nbytes)
         if take and envelope is not NULL_MESSAGE:
             envelope.box.withdraw(envelope)

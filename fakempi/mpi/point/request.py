@@ -15,7 +15,7 @@ from fakempi.mpi.base.current import OUTSIDE_THREAD
 from fakempi.mpi.base.freed_requests import record_early_free
 from fakempi.mpi.base.identity import Handled, Identity
 from fakempi.mpi.base.mpi_errors import mpi_error
-from fakempi.mpi.base.status import Status
+from fakempi.mpi.base.status import Status, check_status
 from fakempi.mpi.base.waiting import AllOf, error_of, parts_of, wait_all, wait_one
 from fakempi.mpi.interfaces.operations import Operation
 from fakempi.mpi.interfaces.records import CallOrigin
@@ -330,9 +330,9 @@ class Request(StatusCalls, Handled["Request"]):
         """Fill a status with the result of the operation."""
         if status is None:
             return
+        check_status(status)
         if self._operation is None:
-            request_lists.fill_empty(status)
-            return
+            return request_lists.fill_empty(status)
         pattern = self._receive_of()
         if pattern is not None and pattern.envelope is not None:
             pattern.observed = True

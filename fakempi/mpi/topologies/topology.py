@@ -17,7 +17,7 @@ from weakref import WeakValueDictionary
 from fakempi.errors import MPITypeError, MPIValueError
 from fakempi.errors.classes import ERR_ARG, ERR_DIMS
 from fakempi.mpi.base.constants import CART, DIST_GRAPH, GRAPH, PROC_NULL
-from fakempi.mpi.base.mpi_errors import integer, mpi_error
+from fakempi.mpi.base.mpi_errors import integer, mpi_error, shown
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -158,8 +158,8 @@ def integers(what: str, values: Any, length: int | None = None) -> tuple[int, ..
     """Return the integers of a sequence; check its length if one is given."""
     try:
         items = [values[i] for i in range(len(values))]
-    except TypeError:
-        raise mpi_error(ERR_ARG, f"{what} is {values!r}, not a sequence of integers.", MPITypeError) from None
+    except (TypeError, LookupError):
+        raise mpi_error(ERR_ARG, f"{what} is {shown(values)}, not a sequence of integers.", MPITypeError) from None
     if length is not None and len(items) != length:
         raise mpi_error(ERR_ARG, f"expecting {length} {what}, got {len(items)}.", MPIValueError)
     return tuple(item if type(item) is int else int(integer(f"{what}[{i}]", item)) for i, item in enumerate(items))

@@ -3,7 +3,9 @@
 bootstrap    the file that a child executes
 template    imports the modules of children, and forks the children
 main    prepares the interpreter, executes the program, reports its end
-channel    the connection to the parent: calls and callbacks
+channel    the connection to the parent: calls
+callbacks    functions of the child that the parent calls meanwhile
+ending    the end of the program: calls of its threads, and the processes that it has started
 sites    numbers of the lines that make calls
 compact    messages of frequent calls, without pickles
 prepared    repeated calls from the same line, without a description of their arguments

@@ -1,8 +1,8 @@
 """The file that a child process executes. There are two forms of its command line:
 
-python bootstrap.py SOURCE TARGET LIFELINE ARENA
+python bootstrap.py SOURCE TARGET LIFELINE ARENA ENDING
     Start a child. The arguments are file descriptors: messages from the parent, messages to the parent, a pipe that is
-    closed when the parent ends, and shared memory.
+    closed when the parent ends, shared memory, and a pipe for the report of the end of the program.
 python bootstrap.py CONTROL PACKAGE
     Start a template process, which imports a package and then forks children on request. CONTROL is a file descriptor.
 
@@ -23,7 +23,7 @@ if __name__ == "__main__":
 
         serve(int(args[0]), args[1])
     else:
+        from fakempi.processes.child.channel import ChildFiles
         from fakempi.processes.child.main import start_child
 
-        source, target, lifeline, arena = map(int, args)
-        start_child(source, target, lifeline, arena)
+        start_child(ChildFiles(*map(int, args)))

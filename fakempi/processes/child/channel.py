@@ -1,40 +1,36 @@
-"""The connection of a child to the parent: makes calls, and carries out the callbacks that arrive meanwhile."""
+"""The connection of a child to the parent: makes calls, and closes at the end of the program."""
 
 from __future__ import annotations
 
 import builtins
 import marshal
-import operator
 import os
 import sys
 import threading
-import traceback
 import warnings
 import weakref
-from typing import Any
+from threading import get_ident
+from typing import Any, NamedTuple
 
 from fakempi.errors import MPIError
 from fakempi.errors.classes import ERR_OTHER
+from fakempi.processes.child.callbacks import Callbacks
 from fakempi.processes.child.compact import Compact
-from fakempi.processes.child.encoding import Encoder, OpaquePickle, Proxy, Reference
-from fakempi.processes.child.memory import Memory
+from fakempi.processes.child.encoding import Encoder, Proxy
+from fakempi.processes.child.ending import LockAfterEnd, LockOfThreads, RunEnded, end_worker_with
 from fakempi.processes.child.prepared import PreparedCalls
 from fakempi.processes.child.segments import Segments
 from fakempi.processes.child.sites import Sites, call_site
 from fakempi.processes.protocol import (
     CALL,
     CALLBACK,
-    CALLBACK_RESULT,
     CONSTANT,
     ENDED,
     ERROR,
     EXTENDED,
     HANDLE,
-    OPERATORS,
-    PICKLE,
     PICKLE_MARK,
     PREPARED_MARK,
-    REFER,
     RESULT,
     WARNED,
     Closed,
@@ -44,11 +40,25 @@ from fakempi.processes.protocol import (
 )
 
 
-class RunEnded(BaseException):
-    """The run has ended: raised by calls, so that `finally` blocks are executed."""
+class ChildFiles(NamedTuple):
+    """File descriptors of a child.
+
+    Attributes
+    ----------
+    source, target : messages from the parent, and to it
+    lifeline : a pipe that is closed when the parent ends
+    arena : memory that is shared with the parent
+    ending : a pipe for the report of the end of the program
+    """
+
+    source: int
+    target: int
+    lifeline: int
+    arena: int
+    ending: int
 
 
-class Channel:
+class Channel(Callbacks):
     """Makes calls of this process.
 
     Attributes
@@ -57,12 +67,14 @@ class Channel:
     clock_reads : how often the program has read a clock since its last call
     """
 
-    def __init__(self, source: int, target: int, arena: int = -1) -> None:
-        self.source, self.target, self.forked = source, target, False
+    def __init__(self, files: ChildFiles) -> None:
+        self.files, self.source, self.target, self.forked = files, files.source, files.target, False
         os.register_at_fork(after_in_child=self._mark_forked)
-        self.lock = threading.RLock()
+        self.mutex = threading.RLock()
+        self.lock: Any = self.mutex  # held during a call
+        self.main_thread = get_ident()
         self.encoder = Encoder(self._proxy, self._loads, self.call)
-        self.compact = Compact(self.encoder, Segments(arena))
+        self.compact = Compact(self.encoder, Segments(files.arena))
         self.prepared = PreparedCalls(self.encoder)
         self.encoder.describe_class = self._class
         self.clock, self.clock_reads = 0.0, 0
@@ -93,6 +105,8 @@ class Channel:
         if self.forked:
             raise MPIError(ERR_OTHER, "a process that a rank has forked called MPI: only the rank itself may call MPI.")
         frame: Any = sys._getframe(2)
+        if get_ident() != self.main_thread and self.lock is self.mutex:
+            self._share()
         with self.lock:
             known = self.sites.get((id(frame.f_code), frame.f_lasti))
             site: Any = known[0] if known is not None else call_site(self.sites, frame)
@@ -137,10 +151,27 @@ class Channel:
                 raise
             return self._exchange(data, memory, args)
 
-    def request(self, message: tuple[Any, ...]) -> Any:
-        """Send a message as a pickle and return the parent's answer."""
-        __tracebackhide__ = True
-        return self._exchange(*self._encode(message), ())
+    def close(self, kind: int, what: Any) -> None:
+        """Report the end of the program. From now on only the main thread can call, such as from finalizers.
+
+        If another thread is in a call, wait for its answer: the parent ends the call if it would never return.
+        """
+        self.lock = LockAfterEnd(self._report)
+        self._report(self.encoder.dumps((kind, what)))
+        with self.mutex:
+            pass
+
+    def _share(self) -> None:
+        """Prepare calls of several threads."""
+        with self.mutex:
+            if self.lock is self.mutex:
+                self.lock = LockOfThreads(self.mutex, self._report)
+
+    def _report(self, data: bytes) -> None:
+        try:
+            write(self.files.ending, data)
+        except BrokenPipeError:
+            os._exit(1)  # the parent is gone
 
     def _encode(self, message: tuple[Any, ...]) -> tuple[bytes, dict[int, Any]]:
         """Return a message as a pickle, and the memory in it by number."""
@@ -225,11 +256,26 @@ class Channel:
         raise value
 
     def _raise_interrupt(self) -> None:
-        self.interrupted = False
-        raise KeyboardInterrupt
+        if threading.current_thread() is threading.main_thread():
+            self.interrupted = False
+            raise KeyboardInterrupt
+
+    def is_rank(self) -> bool:
+        """Return whether the caller is the main thread of the rank."""
+        return not self.forked and threading.current_thread() is threading.main_thread()
+
+    def can_call(self) -> bool:
+        """Return whether the caller can call, and need not wait for a call of another thread."""
+        if self.forked or isinstance(self.lock, LockAfterEnd) or not self.mutex.acquire(blocking=False):
+            return False
+        self.mutex.release()
+        return True
 
     def _mark_forked(self) -> None:
         self.forked = True
+        end_worker_with(self.files.lifeline)
+        for fd in self.files:  # the parent is to notice the end of the rank, even if this process continues
+            os.close(fd)
 
     def _forget_results(self, target: Any) -> None:
         """Forget results that are constant only while an object exists; all of them if MPI is finalized."""
@@ -280,49 +326,6 @@ class Channel:
         self.starting = ()
         return contents
 
-    # -- callbacks ----------------------------------------------------------------------------------------------------
-
-    def _callback(self, number: int, args: tuple[Any, ...], kwargs: dict[str, Any], result_use: int) -> None:
-        encoder = self.encoder
-        copies, encoder.copies = encoder.copies, {}
-        failed, result, answer = False, None, None  # type: bool, Any, Any
-        try:
-            result = self._function(number)(*args, **kwargs)
-            if result_use == PICKLE:
-                result = OpaquePickle(self.dumps(result))
-            elif result_use == REFER:
-                result = Reference(result)
-        except BaseException as error:
-            failed, result = True, error
-        written = [(one, bytes(memory)) for one, memory in copies.items()]
-        if failed:
-            from fakempi.processes.child.failures import record
-
-            answer = CALLBACK_RESULT, True, (encoder.reference(result, 0)[1], record(result)), written
-        else:
-            answer = CALLBACK_RESULT, False, result, written
-        before, encoder.sent = encoder.sent, {}
-        try:
-            data = encoder.dumps(answer)
-        finally:
-            encoder.sent = before
-        write(self.target, data)
-
-    def _function(self, number: int) -> Any:
-        if number > 0:
-            return self.encoder.kept[number]
-        name = OPERATORS[-number - 1] if number else ""
-        others = {"": pickle_value, "len": len, "print_error": traceback.print_exception, "memory_at": self._memory_at}
-        return others.get(name) or getattr(operator, name)
-
-    def _memory_at(self, address: int, nbytes: int) -> tuple[int, bytes]:
-        """Return the number and the contents of memory that a call specifies by its address."""
-        self.encoder.count += 1
-        memory = Memory(None, (), None, True, None, (address, nbytes))
-        memory.number = self.encoder.count
-        self.encoder.memory[memory.number] = memory
-        return memory.number, memory.contents()
-
     # -- objects ------------------------------------------------------------------------------------------------------
 
     def dumps(self, obj: Any) -> bytes:
@@ -368,8 +371,3 @@ class Channel:
             kind._described = kind._number, kind.__name__, bases
             self.classes.append(kind)
         return vars(kind).get("_described", kind._number)
-
-
-def pickle_value(value: Any) -> Any:
-    """Return the argument. This is the callback with number 0, which only pickles."""
-    return value

@@ -8,11 +8,16 @@ from collections.abc import Callable
 from fakempi.isolation.clocks import LikeBuiltin, patch_clocks
 
 
-def patch_time(compute: Callable[[float], None]) -> None:
-    """Make `time.sleep` advance the modeled clock of the rank, and add that clock to the real ones."""
+def patch_time(compute: Callable[[float], None], is_rank: Callable[[], bool]) -> None:
+    """Make `time.sleep` advance the modeled clock of the rank, and add that clock to the real ones.
+
+    Other threads of the process, and processes that it forks, sleep in real time, as they wait for anything else.
+    """
     original = time.sleep
 
     def sleep(seconds: float, /) -> None:
+        if not is_rank():
+            return original(seconds)
         if seconds < 0:
             raise ValueError("sleep length must be non-negative")
         compute(seconds)

@@ -6,9 +6,15 @@ import pickle
 import traceback
 from typing import Any
 
+from fakempi.errors.tracebacks import printed, shorten
 
-def record(error: BaseException, depth: int = 8) -> dict[str, Any]:
-    """Return a description of an exception: class, text, traceback, causes; and its pickle if the parent can load it."""
+
+def record(error: BaseException, depth: int = 8, uncaught: bool = False) -> dict[str, Any]:
+    """Return a description of an exception: class, text, traceback, causes, and its pickle if the parent can load it.
+
+    If no function of the program caught it, also what Python prints for it.
+    """
+    shorten(error)
     kind = type(error)
     frames = [
         (frame.f_code.co_filename, line, frame.f_code.co_name, frame.f_globals.get("__name__", ""))
@@ -22,6 +28,7 @@ def record(error: BaseException, depth: int = 8) -> dict[str, Any]:
         "name": kind.__qualname__, "module": kind.__module__, "text": text, "frames": frames, "pickle": None,
         "notes": [str(note) for note in getattr(error, "__notes__", ())], "suppress": error.__suppress_context__,
         "cause": None, "context": None, "number": getattr(error, "parent_number", None),
+        "printed": printed(error) if uncaught else None,
     }  # fmt: skip
     if kind.__module__ in ("builtins", "fakempi.errors", "fakempi.processes.child.channel"):
         try:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import builtins
 import contextlib
-import fcntl
 import importlib.util
 import marshal
 import os
@@ -17,7 +16,9 @@ import threading
 from types import CodeType, FrameType, ModuleType
 from typing import Any
 
-from fakempi.processes.child.channel import Channel, RunEnded
+from fakempi.errors.tracebacks import hide_frames, shorten
+from fakempi.processes.child.channel import Channel, ChildFiles
+from fakempi.processes.child.ending import RunEnded, end_with, hide_end_of_threads, leave_threads_and_processes
 from fakempi.processes.child.extension_modules import reject_mpi_libraries
 from fakempi.processes.child.failures import record
 from fakempi.processes.child.numpy_seed import ImportedNumpy, SeedNumpy
@@ -29,27 +30,26 @@ PROCESSES = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
 def start_child(
-    source: int, target: int, lifeline: int, arena: int, code: CodeType | None = None, stash: dict[str, Any] | None = None
+    files: ChildFiles, code: CodeType | None = None, stash: dict[str, Any] | None = None
 ) -> None:
     """Execute the program of a rank, which the first message describes.
 
     Parameters
     ----------
-    source, target, lifeline, arena : file descriptors
     code : the proxy module, if it is known already
     stash : modules that were imported in advance
     """
-    _die_with_parent(lifeline)
+    _die_with_parent(files.lifeline)
     try:
-        start = marshal.loads(read(source))
+        start = marshal.loads(read(files.source))
     except Closed:
         os._exit(1)
     if code is not None:
         start["code"] = code
-    main(source, target, (lifeline, arena), start, stash or {})
+    main(files, start, stash or {})
 
 
-def main(source: int, target: int, others: tuple[int, int], start: dict[str, Any], stash: dict[str, Any]) -> None:
+def main(files: ChildFiles, start: dict[str, Any], stash: dict[str, Any]) -> None:
     """Execute the program of a rank.
 
     `start` has `code` (the proxy module), `starts`, `local`, `argv`, `path`, `file`, `module`, `text`, `number`, `seed`,
@@ -57,11 +57,12 @@ def main(source: int, target: int, others: tuple[int, int], start: dict[str, Any
     """
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (start["open_files"], hard))  # the parent may have raised it for itself
-    for fd in (source, target, *others):
+    for fd in files:
         os.set_inheritable(fd, False)
     if os.getcwd() != start["directory"]:
         os.chdir(start["directory"])
-    channel = Channel(source, target, others[1])
+    channel = Channel(files)
+    hide_end_of_threads()
     sys.path[:] = start["path"]
     sys.argv[:] = start["argv"]
     for stream in (sys.stdout, sys.stderr):
@@ -69,13 +70,21 @@ def main(source: int, target: int, others: tuple[int, int], start: dict[str, Any
             stream.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # a TextIOWrapper
     install(channel, start)
     reject_mpi_libraries(start["share"])
+    hide_frames()
+    threading.excepthook = _print_failed_thread
     _seed(start["seed"], start["number"], stash)
     if start["cpu_scale"]:
         _measure_cpu(channel, start["cpu_scale"])
     code = _run(channel, start)
-    sys.stdout.flush()
-    sys.stderr.flush()
+    _flush()
     sys.exit(code)
+
+
+def _print_failed_thread(args: threading.ExceptHookArgs) -> None:
+    """Print the exception of a thread as Python does, without our frames."""
+    if args.exc_value is not None:
+        shorten(args.exc_value)
+    threading.__excepthook__(args)
 
 
 def _run(channel: Channel, start: dict[str, Any]) -> int:
@@ -88,23 +97,33 @@ def _run(channel: Channel, start: dict[str, Any]) -> int:
             code = _exit_code(error)
         threading._shutdown()  # type: ignore[attr-defined]  # wait for threads, as at the end of Python
         atexit._run_exitfuncs()
-        _report(channel, EXIT, code)
+        _flush()
+        channel.close(EXIT, code)
         return code
     except RunEnded:  # functions registered with atexit are not called, as in ranks of one process
         atexit._clear()
+        leave_threads_and_processes()
         return 1
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt):  # Ctrl-C, of which the parent knows, or the end of the run
             channel.raises_interrupts = False
         if not (channel.ended and isinstance(error, (RunEnded, KeyboardInterrupt))):
             if sys.excepthook is not sys.__excepthook__:
+                shorten(error)
                 with contextlib.suppress(BaseException):
                     sys.excepthook(type(error), error, error.__traceback__)
-            with contextlib.suppress(RunEnded, KeyboardInterrupt):  # Ctrl-C during a call is raised after its answer
-                _report(channel, FAILED, record(error))
+            _flush()
+            channel.close(FAILED, record(error, uncaught=True))
+    leave_threads_and_processes()
     with contextlib.suppress(BaseException):
         atexit._run_exitfuncs()
     return 1
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):  # the program may have closed or replaced it; Python reports errors at its end
+            stream.flush()
 
 
 def _handle_interrupts(channel: Channel) -> None:
@@ -121,12 +140,6 @@ def _handle_interrupts(channel: Channel) -> None:
 
     signal.signal(signal.SIGINT, interrupted)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-
-
-def _report(channel: Channel, kind: int, what: Any) -> None:
-    sys.stdout.flush()
-    sys.stderr.flush()
-    channel.request((kind, what))
 
 
 def _execute(start: dict[str, Any]) -> None:
@@ -191,12 +204,11 @@ def _exit_code(error: SystemExit) -> int:
 
 
 def _die_with_parent(lifeline: int) -> None:
-    """Have the kernel send SIGIO, which ends a process, when the parent's end of the pipe is closed."""
+    """End this process when the parent's end of the pipe is closed."""
     if os.getppid() == 1:
         os._exit(1)
     signal.signal(signal.SIGIO, signal.SIG_DFL)
-    fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
-    fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
+    end_with(lifeline)
 
 
 def _seed(seed: int, number: int, stash: dict[str, Any]) -> None:

@@ -43,8 +43,8 @@ def install(channel: Channel, start: dict[str, Any]) -> None:
     # imported here, because it imports modules that were replaced above
     from fakempi.processes.child.clocks import patch_time
 
-    patch_time(package_names["compute"])
-    let_others_run_first(vars(api).pop("let_others_run"))
+    patch_time(package_names["compute"], channel.is_rank)
+    let_others_run_first(channel.can_call, vars(api).pop("let_others_run"))
     join_by_addresses(api.Comm, vars(api).pop("join_at"))
 
 

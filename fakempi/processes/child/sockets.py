@@ -12,15 +12,18 @@ BLOCKING_CALLS = ("accept", "recv", "recv_into", "recvfrom", "recvfrom_into")
 """Methods that wait for the peer."""
 
 
-def let_others_run_first(let_others_run: Callable[[], bool]) -> None:
-    """Replace the methods that wait for the peer: they first let other ranks run, as long as one can run."""
+def let_others_run_first(can_call: Callable[[], bool], let_others_run: Callable[[], bool]) -> None:
+    """Replace the methods that wait for the peer: they first let other ranks run, as long as one can run.
+
+    If another thread is in a call, others run anyway, and a process that the rank has forked cannot call.
+    """
 
     def polling_first(original: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(original)
         def call(self: Any, *args: Any, **kwargs: Any) -> Any:
             ready = select.poll()
             ready.register(self, select.POLLIN)
-            while self.gettimeout() is None and not ready.poll(0) and let_others_run():
+            while self.gettimeout() is None and not ready.poll(0) and can_call() and let_others_run():
                 pass
             return original(self, *args, **kwargs)
 

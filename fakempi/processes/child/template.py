@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import marshal
 import os
 import select
@@ -15,10 +16,11 @@ from contextlib import suppress
 from typing import Any
 
 from fakempi.processes.child import failures, numpy_seed, threads  # noqa: F401  children need them
+from fakempi.processes.child.channel import ChildFiles
 from fakempi.processes.child.main import start_child
 
-NUMBER_OF_FDS = 8
-"""Descriptors in a request: three standard streams, source, target, lifeline, arena, status."""
+NUMBER_OF_FDS = 9
+"""Descriptors in a request: three standard streams, source, target, lifeline, arena, ending, status."""
 
 
 def serve(control: int, preload: str) -> None:
@@ -75,8 +77,23 @@ def serve(control: int, preload: str) -> None:
     for number, fd in enumerate(fds[:3]):
         os.dup2(fd, number)
         os.close(fd)
-    source, target, lifeline, arena = fds[3:7]
-    start_child(source, target, lifeline, arena, code, stash)
+    _renew_streams()
+    start_child(ChildFiles(*fds[3:8]), code, stash)
+
+
+def _renew_streams() -> None:
+    """Open the standard streams again: those of the template know whether its files are terminals and can be searched."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        before: Any = getattr(sys, name)
+        if before is None:  # it was closed
+            continue
+        buffering = 0 if number and before.write_through else -1
+        file: Any = open(number, "wb" if number else "rb", buffering, closefd=False)  # noqa: SIM115  for the whole process
+        getattr(file, "raw", file).name = before.name
+        stream: Any = io.TextIOWrapper(file, before.encoding, before.errors, write_through=before.write_through)
+        stream.mode = before.mode
+        for attribute in (name, f"__{name}__"):
+            setattr(sys, attribute, stream)
 
 
 def _report(children: dict[int, int]) -> None:

@@ -31,7 +31,7 @@ MISTAKES: dict[str, tuple[Call, int, type[Exception], str]] = {
     ),
     "root not an integer": (
         lambda c: c.Scatter(np.zeros(2), np.zeros(1), 0.5), MPI.ERR_ARG, TypeError,
-        "Scatter on rank 0: root is 0.5, not an integer.",
+        "Scatter on rank 0: root is 0.5, not an integer: use // to divide ranks.",
     ),
     "no buffer": (
         lambda c: c.Bcast(None), MPI.ERR_BUFFER, TypeError,
@@ -133,7 +133,7 @@ MISTAKES: dict[str, tuple[Call, int, type[Exception], str]] = {
     ),
     "op of something else": (
         lambda c: c.Allreduce(np.zeros(1), np.zeros(1), max), MPI.ERR_ARG, TypeError,
-        "Allreduce on rank 0: expected an Op, not builtin_function_or_method.",
+        "Allreduce on rank 0: op is <built-in function max>, not an Op (MPI.SUM, Op.Create ...).",
     ),
     "op null": (
         lambda c: c.Scan(np.zeros(1), np.zeros(1), MPI.OP_NULL), MPI.ERR_OP, MPI.Exception,

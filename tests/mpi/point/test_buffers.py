@@ -635,8 +635,11 @@ def test_a_phantom_that_is_too_long_raises_like_any_message() -> None:
     """Sizes are compared."""
 
     def main(comm: Any) -> None:
-        words = "Recv on rank 0: message truncated, 8 bytes arrived from rank 0 (tag 0) but the buffer holds 4."
         comm.Isend(fakempi.phantom(8), 0)
+        words = (
+            "Recv on rank 0: message truncated, 8 bytes arrived from rank 0 (tag 0) but the buffer holds 4. Rank 0 sent "
+            f"8 bytes by Isend at test_buffers.py:{main.__code__.co_firstlineno + 1}; this receive takes 4 bytes."
+        )
         with fails(words, MPI.ERR_TRUNCATE):
             comm.Recv(fakempi.phantom(4))
 
@@ -705,13 +708,16 @@ def test_a_tag_out_of_range_in_a_receive_is_rejected(call: str, source: int, tag
 
 @pytest.mark.parametrize("call", ["Recv", "Sendrecv"])
 def test_a_truncated_receive_names_both_sizes(backend: Any, call: str) -> None:
-    """With the message's sender and tag."""
+    """With the message's sender and tag, both datatypes, and the line that sent it."""
 
     def main(comm: Any) -> None:
         if comm.rank == 0:
             comm.Send(np.zeros(12), 1, 7)
             return
-        words = f"{call} on rank 1: message truncated, 96 bytes arrived from rank 0 (tag 7) but the buffer holds 64."
+        words = (
+            f"{call} on rank 1: message truncated, 96 bytes arrived from rank 0 (tag 7) but the buffer holds 64. Rank 0 "
+            f"sent 12 float64 by Send at test_buffers.py:{main.__code__.co_firstlineno + 2}; this receive takes 8 float64."
+        )
         with fails(words, MPI.ERR_TRUNCATE):
             if call == "Recv":
                 comm.Recv(np.zeros(8), 0)
@@ -836,6 +842,8 @@ def test_an_object_that_is_no_buffer_is_rejected(call: str, thing: Any, name: st
 
     def main(comm: Any) -> None:
         words = f"{call} on rank 0: expecting a buffer or a list like [buffer, count, datatype], not {name!r}."
+        if thing is not None and hasattr(comm, call.lower()):
+            words += f" Use {call.lower()} for Python objects, or a numpy array."
         with fails(words, MPI.ERR_BUFFER, TypeError):
             getattr(comm, call)(thing, 0)
 
@@ -861,7 +869,7 @@ def test_an_array_of_objects_is_rejected_with_the_lower_case_call() -> None:
     [
         ([b"x"], "expecting 2 to 4 items in a buffer specification, got 1.", ValueError),
         ([b"x", 1, 2, 3, 4], "expecting 2 to 4 items in a buffer specification, got 5.", ValueError),
-        ([1, 2, 3], "a bytes-like object is required, not 'int'.", TypeError),
+        ([1, 2, 3], "a bytes-like object is required, not 'int'. Use send for Python objects, or a numpy array.", TypeError),
         ([b"x", "no such type"], "cannot map 'no such type' to an MPI datatype.", KeyError),
         ([b"1234567", MPI.INT], "cannot infer count, buffer length 7 is not a multiple of datatype extent 4 (lb 0, ub 4).",
          ValueError),

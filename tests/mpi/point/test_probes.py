@@ -256,7 +256,10 @@ def test_a_message_that_does_not_fit_raises() -> None:
 
     def main(comm: Any) -> None:
         comm.Isend(b"12", 0, 3)
-        words = "Recv on rank 0: message truncated, 2 bytes arrived from rank 0 (tag 3) but the buffer holds 1."
+        words = (
+            "Recv on rank 0: message truncated, 2 bytes arrived from rank 0 (tag 3) but the buffer holds 1. Rank 0 sent "
+            f"2 bytes by Isend at test_probes.py:{main.__code__.co_firstlineno + 1}; this receive takes 1 byte."
+        )
         with fails(words, MPI.ERR_TRUNCATE):
             comm.Mprobe().Recv(bytearray(1))
 

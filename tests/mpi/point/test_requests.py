@@ -515,7 +515,10 @@ def test_a_truncated_message_is_reported_by_the_wait(call: str) -> None:
             return None
         request = comm.Irecv(bytearray(3))
         fakempi.compute(1)
-        words = f"{call} on rank 1: message truncated, 4 bytes arrived from rank 0 (tag 7) but the buffer holds 3."
+        words = (
+            f"{call} on rank 1: message truncated, 4 bytes arrived from rank 0 (tag 7) but the buffer holds 3. Rank 0 sent "
+            f"4 bytes by Send at test_requests.py:{main.__code__.co_firstlineno + 2}; this receive takes 3 bytes."
+        )
         with fails(words, MPI.ERR_TRUNCATE):
             getattr(R, call)([request]) if "any" in call else getattr(request, call)()
         return bool(request)
@@ -534,7 +537,8 @@ def test_the_statuses_of_many_requests_show_which_failed(call: str) -> None:
         statuses: list[MPI.Status] = []
         words = (
             f"{call} on rank 0: 2 of 4 requests failed, the first of them at index 1: message truncated, 3 bytes "
-            "arrived from rank 0 (tag 1) but the buffer holds 1."
+            "arrived from rank 0 (tag 1) but the buffer holds 1. Rank 0 sent 3 bytes by Send at "
+            f"test_requests.py:{main.__code__.co_firstlineno + 3}; this receive takes 1 byte."
         )
         with fails(words, MPI.ERR_IN_STATUS):
             getattr(R, call)(requests, statuses)

@@ -1,0 +1,112 @@
+"""The end of a program: calls of its threads, and the processes that it has started."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from fakempi.processes.protocol import MAIN, MAIN_WAITS, THREAD
+
+
+class RunEnded(BaseException):
+    """The run has ended: raised by calls, so that `finally` blocks are executed."""
+
+
+class LockOfThreads:
+    """The lock for calls once a thread other than the main thread has called. The parent is informed who calls.
+
+    It then knows whether the main thread may continue while another thread is in a call that does not return.
+    """
+
+    def __init__(self, lock: Any, report: Callable[[bytes], None]) -> None:
+        self.lock, self.report = lock, report
+
+    def __enter__(self) -> None:
+        is_main = threading.current_thread() is threading.main_thread()
+        if not self.lock.acquire(blocking=False):
+            if is_main:
+                self.report(MAIN_WAITS)
+            self.lock.acquire()
+        self.report(MAIN if is_main else THREAD)
+
+    def __exit__(self, *error: object) -> None:
+        self.lock.release()
+
+
+class LockAfterEnd:
+    """The lock for calls after the end of the program: the main thread has it.
+
+    A daemon thread waits forever, as Python's own daemon threads do at the end of a process. Another thread gets `RunEnded`,
+    because Python waits for it.
+    """
+
+    def __init__(self, report: Callable[[bytes], None]) -> None:
+        self.report = report
+
+    def __enter__(self) -> None:
+        thread = threading.current_thread()
+        if thread is threading.main_thread():
+            self.report(MAIN)
+            return
+        if not thread.daemon:
+            raise RunEnded
+        forever = threading.Lock()
+        while forever.acquire():
+            pass
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+
+def end_with(lifeline: int) -> None:
+    """Have the kernel send SIGIO, which ends a process, when the parent's end of the pipe is closed."""
+    fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
+
+
+def end_worker_with(lifeline: int) -> None:
+    """In a process that the rank has forked: end it with the rank if it is a worker, so that none outlives a killed rank.
+
+    The owner of a pipe is that of an opened file, so the pipe is opened again. Only Linux can do that.
+    """
+    from fakempi.isolation.workers import FAMILY
+
+    frame: Any = sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] not in FAMILY:
+        frame = frame.f_back
+    if frame is not None:
+        with suppress(OSError):
+            end_with(os.open(f"/proc/self/fd/{lifeline}", os.O_RDONLY | os.O_CLOEXEC))
+
+
+def hide_end_of_threads() -> None:
+    """Print no traceback of a thread or a finalizer that ends with `RunEnded`."""
+    in_thread, in_finalizer = threading.excepthook, sys.unraisablehook
+
+    def excepthook(args: Any, /) -> Any:
+        if not issubclass(args.exc_type, RunEnded):
+            in_thread(args)
+
+    def unraisablehook(unraisable: Any, /) -> Any:
+        if not isinstance(unraisable.exc_value, RunEnded):
+            in_finalizer(unraisable)
+
+    threading.excepthook = threading.__excepthook__ = excepthook
+    sys.unraisablehook = sys.__unraisablehook__ = unraisablehook  # the program may restore it
+
+
+def leave_threads_and_processes() -> None:
+    """When the run has ended: end the processes that the program has started, and do not wait for its threads.
+
+    Without this, Python waits for both.
+    """
+    from fakempi.isolation.workers import workers  # not at the top: `child.process` replaces the package first
+
+    for process in workers():
+        process.terminate()
+    threading._shutdown = bool  # type: ignore[attr-defined]  # called by the interpreter
