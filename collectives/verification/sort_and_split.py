@@ -58,9 +58,10 @@ class HeldItems(Protocol):
 
 
 def has_exact_claims(case: Case) -> bool:
-    """Return whether time and bytes are claimed for the case: all ranks participate, in rank order."""
+    """Return whether time and bytes are claimed for the case: all ranks participate, in rank order, with integers."""
     if isinstance(case, SplitCase):
-        return UNDEFINED not in case.colors and None not in (*case.colors, *case.keys)
+        integers = all(isinstance(value, int) for value in (*case.colors, *case.keys))
+        return integers and UNDEFINED not in case.colors
     return not isinstance(case, SortCase) or list(case.order) == sorted(case.order)
 
 
@@ -98,7 +99,7 @@ def _plain_cases(algorithm: Algorithm, p: int) -> Iterator[Case]:
         yield SplitCase(p, SPLIT_BYTES, colors=some, keys=tuple(-r for r in ranks))
         yield SplitCase(p, SPLIT_BYTES, colors=tuple(r % 2 for r in ranks), keys=(None,) * p)
         return
-    parameters = {"bits": BITS} if _sorts_integers(algorithm) else {}
+    parameters = {"bits": BITS} if sorts_integers(algorithm) else {}
     for order in (tuple(ranks), tuple(reversed(ranks)), tuple(sorted(ranks, key=lambda r: r * 7 % 5))):
         for numbers in ([0] * p, [7 * r % 5 for r in ranks], [p - r for r in ranks]):
             yield SortCase(p, ITEM_BYTES, numbers=tuple(numbers), order=order, parameters=parameters)
@@ -123,13 +124,14 @@ def _split(algorithm: Algorithm, case: Any, comm: Any) -> CallAndCheck:
     view = expected(case.colors, case.keys)[rank]
     # The claims assume that all ranks know the width of the items; the claims of radix also assume BITS bits.
     known = {"widths": (0, 0)} if has_exact_claims(case) and "widths" in signature(algorithm.run).parameters else {}
-    bits = {"bits": (BITS, BITS)} if _sorts_integers(algorithm) else {}
+    short = all(-1 << BITS - 1 <= value < 1 << BITS - 1 for value in (*case.colors, *case.keys) if isinstance(value, int))
+    bits = {"bits": (BITS, BITS)} if sorts_integers(algorithm) and short else {}
     return (comm, case.colors[rank], case.keys[rank]), {**known, **bits}, lambda returned: _mismatch(_view(returned), view)
 
 
 def _sort(algorithm: Algorithm, case: Any, comm: Any) -> CallAndCheck:
     chain = in_order(comm, case.order)
-    if _sorts_integers(algorithm):
+    if sorts_integers(algorithm):
         ranked = sorted(range(case.p), key=lambda index: (case.numbers[index], index))
         position = ranked.index(chain.rank), case.p
         return (chain, case.numbers[chain.rank]), {}, lambda returned: _mismatch((_view(returned) or ())[:2], position)
@@ -137,7 +139,7 @@ def _sort(algorithm: Algorithm, case: Any, comm: Any) -> CallAndCheck:
     return (chain, items[chain.rank]), {}, lambda returned: _mismatch(returned, sorted(items)[chain.rank])
 
 
-def _sorts_integers(algorithm: Algorithm) -> bool:
+def sorts_integers(algorithm: Algorithm) -> bool:
     """Return whether the algorithm sorts ranks by integers, instead of sorting items."""
     return algorithm.name == "radix"
 

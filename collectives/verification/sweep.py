@@ -19,12 +19,9 @@ from collectives.verification.fault import FAILURES, KINDS, AlgorithmFault
 from collectives.verification.fault_search import find_faults
 from collectives.verification.jobs import run_jobs
 from collectives.verification.machine import Machine, installed_machine
-from collectives.verification.plan.jobs import RANKS, VerificationJob, make_jobs
+from collectives.verification.plan.jobs import CASES, RANKS, VerificationJob, make_jobs
 from collectives.verification.plan.tried import tried_lines
 from collectives.verification.shrinking import shrunk, weight
-
-CASES = 600
-"""Default number of cases, without large ones: five to thirty seconds."""
 
 MAX_FAILURES = 30
 """Number of failed runs after which no more cases are run; a single run that times out also ends the search."""

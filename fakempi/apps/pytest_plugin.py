@@ -86,7 +86,9 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None
     choice = early_config.known_args_namespace.mpi4py or early_config.getini("mpi4py")
     if choice not in alias.CHOICES:
         raise pytest.UsageError(f"mpi4py = {choice} in the ini file: choose from {', '.join(alias.CHOICES)}")
-    if environment.running() is not None:  # in `fakempi run -m pytest` mpi4py is always emulated
+    if environment.rank_of_child() is not None:
+        pass  # mpi4py is that of the process
+    elif environment.running() is not None:  # in `fakempi run -m pytest` mpi4py is always emulated
         if early_config.known_args_namespace.capture == "fd":
             early_config.known_args_namespace.capture = "sys"  # ranks share file descriptors, but have private streams
         environment.keep_modules_private()
@@ -119,9 +121,12 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--mpi-cost") or config.getoption("--mpi-algorithms"):
         _options(config)
     if environment.of(config).process is not None:
-        from fakempi.apps.testing.session import RankSession
+        if environment.rank_of_child() is None:
+            from fakempi.apps.testing.session import RankSession as Session
+        else:
+            from fakempi.apps.testing.child_session import ChildSession as Session
 
-        config.pluginmanager.register(RankSession(config, environment.of(config).process))
+        config.pluginmanager.register(Session(config, environment.of(config).process))
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:

@@ -10,6 +10,7 @@ classes     MPI's error classes: names, numbers, and a sentence for each
 paths       paths in messages
 plurals     numbers with nouns, for messages
 call_names  names of calls, for traces and messages
+tracebacks  tracebacks without the frames of fakempi
 """
 
 from __future__ import annotations

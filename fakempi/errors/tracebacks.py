@@ -28,9 +28,6 @@ from fakempi.errors import MPIError
 VARIABLE = "FAKEMPI_FULL_TRACEBACK"
 """The environment variable that shows all frames. Ranks that are processes inherit it."""
 
-PRINTED = "printed_by_child"
-"""The attribute of an exception of another process: what Python would have printed there."""
-
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _OURS = (os.path.join(_PACKAGE, ""), os.path.join(os.path.dirname(_PACKAGE), "collectives", ""), "<fakempi")
 _EXERCISES = os.path.join(_PACKAGE, "apps", "course", "exercises", "")
@@ -146,8 +143,11 @@ def _program_part(trace: TracebackType | None, wrong_use: bool) -> TracebackType
 
 
 def printed(error: BaseException) -> str:
-    """Return what Python prints for an uncaught exception, with its suggestions ("Did you mean ...")."""
-    text: str | None = getattr(error, PRINTED, None)
+    """Return what Python prints for an uncaught exception, with its suggestions ("Did you mean ...").
+
+    An exception of another process has the attribute `printed_by_child`: what Python would have printed there.
+    """
+    text: str | None = getattr(error, "printed_by_child", None)
     if text is None:
         with redirect_stderr(StringIO()) as stream:
             sys.__excepthook__(type(error), error, error.__traceback__)

@@ -9,6 +9,7 @@ program    running a command on a rank: find the code, execute it, exit
 namespace    installs the state of a rank while that rank runs
 rank_state    the interpreter state of one rank
 process_state    working directory and environment variables of each rank
+settings/    settings of the process that belong to a rank: attributes of modules, signal handlers, variables of a launcher
 imports    private and shared modules, and the finder that imports them
 finders    the order of finders on `sys.meta_path`
 dependency_scan    finds packages that each rank needs a copy of, from their sources
@@ -18,7 +19,8 @@ loaders    loaders that share work between ranks
 shadowed_modules    files next to the script that shadow modules of the emulator
 mpi4py_modules    the modules that `import mpi4py` finds
 mpi4py/    the emulated mpi4py package, apart from `mpi4py.MPI`
-output    output of ranks in whole lines; standard input for rank 0
+output    a standard output for each rank; standard input for rank 0
+lines    whole lines, as bytes, on their way to a stream
 clocks    clocks of the standard library in modeled time
 coroutines    asyncio on every rank, in modeled time
 sockets    sockets that let other ranks run while they wait
@@ -49,9 +51,9 @@ How it works:
 * `mpi4py.rc` has separate values on each rank, which apply when that rank imports `MPI`.
 * At the end of the run, `Loop.unwind` restores the interpreter.
 
-Shared by all ranks: warning filters, signal handlers, numpy's print options, open files, `threading.local` objects of
-installed packages on greenlets (unless the program uses one itself), random generators bound before the run, and loggers
-of packages.
+Shared by all ranks: open files, `threading.local` objects of installed packages on greenlets (unless the program uses one
+itself), random generators bound before the run, loggers of packages, and the settings that a table in docs/run_a_script.md
+lists as shared.
 """
 
 from fakempi.isolation.program import Program, program

@@ -66,6 +66,10 @@ def _never(name: str) -> bool:
     return False
 
 
+def _ignore(code: CodeType) -> None:
+    """Do nothing."""
+
+
 class Finder:
     """Finds modules with the other finders on `sys.meta_path`, and records private modules in the state of the rank."""
 
@@ -81,6 +85,7 @@ class Finder:
         self.shared_checks = SharedPackageCheck(running_state, self.is_accepted)
         self.texts: set[bytes] = set()  # sources of programs
         self.is_shadowed: Callable[[str], bool] = _never  # by a file next to the script
+        self.on_code: Callable[[CodeType], None] = _ignore  # called with the code of each private module, once
 
     def forget(self) -> None:
         """Reset at the end of the run."""
@@ -91,7 +96,7 @@ class Finder:
         self.compiled.clear()
         self.chosen.clear()
         self.texts.clear()
-        self.hooks, self.is_shadowed = {}, _never
+        self.hooks, self.is_shadowed, self.on_code = {}, _never, _ignore
 
     def invalidate_caches(self) -> None:
         """Discard everything that was read from files."""
@@ -147,7 +152,7 @@ class Finder:
         """Install a loader that shares work between ranks; return whether all ranks can use the spec."""
         loader = spec.loader
         if type(loader) is SourceFileLoader:
-            spec.loader = SourceLoader(loader.name, loader.path, self.codes)
+            spec.loader = SourceLoader(loader.name, loader.path, self.codes, self.on_code)
             spec.cached = spec.cached  # compute the lazy property once: a tenth of an import
         elif type(loader) is ExtensionFileLoader:
             unit = self._unit(spec.name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib._bootstrap_external as external
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.machinery import ExtensionFileLoader, ModuleSpec, SourceFileLoader
 from mmap import ACCESS_READ, mmap
@@ -21,14 +21,18 @@ _NamespaceLoader: Any = getattr(external, "NamespaceLoader", None) or external._
 class SourceLoader(SourceFileLoader):
     """Loader that reads and compiles a source file once for all ranks."""
 
-    def __init__(self, fullname: str, path: str, codes: dict[str, CodeType | None]) -> None:
+    def __init__(
+        self, fullname: str, path: str, codes: dict[str, CodeType | None], on_code: Callable[[CodeType], None]
+    ) -> None:
         super().__init__(fullname, path)
-        self.codes = codes
+        self.codes, self.on_code = codes, on_code
 
     def get_code(self, fullname: str) -> CodeType | None:
         """Return the code object, which all ranks share."""
         if self.path not in self.codes:
-            self.codes[self.path] = super().get_code(fullname)
+            code = self.codes[self.path] = super().get_code(fullname)
+            if code is not None:
+                self.on_code(code)
         return self.codes[self.path]
 
 

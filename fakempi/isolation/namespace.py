@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
@@ -35,7 +35,12 @@ from fakempi.isolation.output import LineStream, StandardInput, finish_output
 from fakempi.isolation.patches import Patches, patch
 from fakempi.isolation.pickling import Pickling, follow_forks
 from fakempi.isolation.process_state import ProcessState
-from fakempi.isolation.rank_state import RankState, exchange, share_sys, unshare_sys
+from fakempi.isolation.rank_state import RankState, exchange, exchange_settings, share_sys, unshare_sys
+from fakempi.isolation.settings.exchange import Settings
+from fakempi.isolation.settings.launcher_environment import LauncherVariables
+from fakempi.isolation.settings.library_settings import LibrarySettings, in_turn
+from fakempi.isolation.settings.module_attributes import ModuleAttributes
+from fakempi.isolation.settings.signals import Signals
 from fakempi.isolation.shadowed_modules import ShadowedModules
 from fakempi.isolation.sockets import Sockets
 from fakempi.mpi.base.current import os_thread
@@ -58,8 +63,16 @@ class RankNamespaces:
         self.patches = Patches()
         self.names = ShadowedModules(self.outside_ranks)
         self.switcher: StateSwitcher
-        self.process_state = ProcessState(self.running_or_spawned, lambda: (self.outside, *self.states.values()))
+        self.launcher_variables = LauncherVariables(self.running_state)
+        self.process_state = ProcessState(self.running_or_spawned, self.all_states)
+        self.settings = Settings(self.running_state, self.all_states)
+        self.attributes = ModuleAttributes(self.settings)
+        self.signals: Signals
         self.meta_path: list[Any] = []
+
+    def all_states(self) -> Iterable[RankState]:
+        """Return the state outside ranks, followed by those of all ranks."""
+        return self.outside, *self.states.values()
 
     def running_state(self) -> RankState | None:
         """Return the state of the running rank; None outside ranks, or if the rank does not run a script."""
@@ -95,6 +108,7 @@ class RankNamespaces:
         """Install the state of a rank that starts. `text` is the source of its program, empty if unknown."""
         self.states[process] = state
         self.process_state.begin(state)
+        self.settings.begin(state)
         if not self.directories:
             before, self.outside.path = self.outside.path, state.path  # search where ranks will search
             try:
@@ -119,6 +133,7 @@ class RankNamespaces:
         try:
             finish_output(state)
         finally:
+            self.launcher_variables.remove(state)
             self._switch(self.outside)
 
     @contextmanager
@@ -145,7 +160,7 @@ class RankNamespaces:
     ) -> Callable[[], Any]:
         """Return a function that exchanges the state of ranks before a task is resumed."""
         resume, owner, state_of, outside = proceed(task, switch), task.owner, self.states.get, self.outside
-        modules, logs = sys.modules, vars(logging)
+        modules, logs, followed = sys.modules, vars(logging), self.settings.followed
 
         def switch_and_resume() -> Any:
             previous, state = self.current, state_of(owner, outside)
@@ -153,6 +168,8 @@ class RankNamespaces:
                 main = state.main
                 if main is not None and modules.get("__main__", previous) is previous.main:
                     modules["__main__"], logs["root"] = main, state.root  # `exchange` inlined for the most frequent case
+                    if followed:
+                        exchange_settings(previous, state)
                 else:
                     exchange(previous, state)
                 self.current = state
@@ -183,26 +200,30 @@ class RankNamespaces:
         self.directories, self.hidden, self.patches = set(), None, Patches()
         self.names, self.switcher = ShadowedModules(self.outside_ranks), state_switcher(loop)
         self.current = self.outside = RankState(-1, "", ())
+        self.signals = Signals(self.settings, self.running_state, self.main_thread_state)
         self.input = StandardInput(sys.stdin, self._show_prompt, self.running_state)
         self.out, self.err = LineStream(sys.stdout, self.running_state), LineStream(sys.stderr, self.running_state)
         self.loop = loop
         loop.subscribe(self)
-        share_sys(lambda: self.current)
+        share_sys(lambda: self.current, self.attributes.before_change)
         sys.stdout, sys.stderr = self.out, self.err  # threads of ranks may print at any time
         _renew_resume_functions(loop)
         self.patches.set(sys, "__stdout__", self.out)  # programs that have replaced `sys.stdout` restore it from this
         self.patches.set(sys, "__stderr__", self.err)
         patch(self.patches, self.running_state, seed)
         self.process_state.patch(self.patches.set)
+        self.launcher_variables.patch(self.patches.set)
         patch_exit(self.patches, self.running_state, self.leave)
+        self.signals.patch(self.patches)
         self.patches.set(registry, "make_private", self._make_private)
         self._patch_optional_modules()
-        self.finder.is_shadowed = self.names.shadowed.__contains__
+        self.finder.is_shadowed, self.finder.on_code = self.names.shadowed.__contains__, self.attributes.follow_builtins
         module_locks.names.key = self._lock_key
         self.meta_path, sys.meta_path = sys.meta_path, Finders(sys.meta_path, self.finder, self.running_state)
         self.hidden = _pop_modules("mpi4py")
         self.modules = self.modules or mpi4py_modules.make(self.running_state, self._on_handle)
         sys.modules.update(self.modules)
+        self.attributes.open()
 
     def _make_private(self, name: str) -> None:
         self.current.private.add(name)
@@ -215,7 +236,13 @@ class RankNamespaces:
         coroutines = Coroutines(self.main_thread_state, self.patches, self.switcher)
         debugging = Debugging(self.main_thread_state, self.patches, self.switcher, (self.input, self.out))
         pickling = Pickling(self.states.get, lambda: self.current, self.patches)
-        self.finder.hooks = {**coroutines.hooks, **debugging.hooks, **Sockets(self.patches).hooks, **pickling.hooks}
+        library = LibrarySettings(
+            self.settings, self.patches, self.main_thread_state, not hasattr(self.switcher.loop.backend, "thread")
+        )
+        library.patch()
+        for hooks in (coroutines.hooks, debugging.hooks, Sockets(self.patches).hooks, pickling.hooks, library.hooks):
+            for name, change in hooks.items():
+                self.finder.hooks[name] = in_turn(self.finder.hooks.get(name), change)
         for name, change in self.finder.hooks.items():
             if name in sys.modules:
                 change(sys.modules[name])
@@ -223,8 +250,12 @@ class RankNamespaces:
     def _close(self) -> None:
         if self.loop is None:
             return
+        self.attributes.close()
         self._switch(self.outside)
         self.process_state.close()
+        self.launcher_variables.close()
+        self.signals.close()
+        self.settings.close()
         for name, stream in (("stdout", self.out), ("stderr", self.err)):
             if getattr(sys, name) is stream:
                 setattr(sys, name, stream.real)
@@ -249,7 +280,7 @@ class RankNamespaces:
         self.loop = self.hidden = None
         self.directories, self.patches, self.names = set(), Patches(), ShadowedModules(self.outside_ranks)
         self.current = self.outside = RankState(-1, "", ())
-        del self.switcher, self.input, self.out, self.err
+        del self.switcher, self.input, self.out, self.err, self.signals
 
 
 def _renew_resume_functions(loop: Loop) -> None:

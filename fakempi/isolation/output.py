@@ -98,7 +98,7 @@ class LineBytes(io.BufferedIOBase):
         return "wb"
 
 
-class RankOutput:
+class RankStream:
     """A standard stream of one rank: its text layer, and the bytes below.
 
     ASCII text without a newline is collected here first, because `print` writes each argument separately.
@@ -183,10 +183,10 @@ class LineStream(io.TextIOWrapper):
             return self.real
         return self._output(state).complete()
 
-    def _output(self, state: RankState) -> RankOutput:
-        output: RankOutput | None = state.outputs.get(id(self))
+    def _output(self, state: RankState) -> RankStream:
+        output: RankStream | None = state.outputs.get(id(self))
         if output is None:
-            output = state.outputs[id(self)] = RankOutput(self.sink, state.label, self.lock, self.newline)
+            output = state.outputs[id(self)] = RankStream(self.sink, state.label, self.lock, self.newline)
         return output
 
     def write(self, text: str) -> int:

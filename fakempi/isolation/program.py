@@ -25,6 +25,7 @@ from fakempi.isolation.imports import choices
 from fakempi.isolation.namespace import NAMESPACES
 from fakempi.isolation.patches import new_root
 from fakempi.isolation.rank_state import RankState
+from fakempi.isolation.settings.launchers import check_launcher, launcher_variables
 from fakempi.isolation.workers import end_workers, workers
 from fakempi.mpi.base.current import running_process
 from fakempi.mpi.comms.intracomm import Intracomm
@@ -34,7 +35,8 @@ Main = tuple[ModuleType, Any, Any]
 
 
 def program(
-    command: Sequence[str], *, label: str = "", seed: int = 0, share: Sequence[str] = (), private: Sequence[str] = ()
+    command: Sequence[str], *, label: str = "", seed: int = 0, share: Sequence[str] = (), private: Sequence[str] = (),
+    mpi: str = "mpich",
 ) -> Program:
     """Return a program for `fakempi.run`: a script or module with its arguments, as on the command line after `python`.
 
@@ -45,8 +47,9 @@ def program(
     seed : seed of each rank's random generators, unless the program seeds them
     share : packages and modules that all ranks share, although they import mpi4py or belong to the script
     private : installed packages that every rank gets a copy of, although their sources do not require it
+    mpi : the launcher whose environment variables each rank has (`PMI_RANK` ...): mpich, openmpi or slurm
     """
-    return Program(command, label, seed, share, private)
+    return Program(command, label, seed, share, private, mpi)
 
 
 class Program:
@@ -61,10 +64,11 @@ class Program:
     """
 
     def __init__(
-        self, command: Sequence[str], label: str = "", seed: int = 0, share: Sequence[str] = (), private: Sequence[str] = ()
+        self, command: Sequence[str], label: str = "", seed: int = 0, share: Sequence[str] = (), private: Sequence[str] = (),
+        mpi: str = "mpich",
     ) -> None:
         self.command, self.label, self.seed = [str(part) for part in command], label, seed
-        self.share, self.private = share, private
+        self.share, self.private, self.mpi = share, private, check_launcher(mpi)
         self.codes: dict[int, int] = {}
         self.mains: dict[int, Main] | None = None
         self.universe: Any = None
@@ -85,7 +89,7 @@ class Program:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the command; another process reads the file again."""
-        return Program, (self.command, self.label, self.seed, list(self.share), list(self.private))
+        return Program, (self.command, self.label, self.seed, list(self.share), list(self.private), self.mpi)
 
     def _compiled(self) -> CodeType:
         if self.text is not None:
@@ -116,7 +120,9 @@ class Program:
         self.universe.program_of_command = self.for_spawn
         NAMESPACES.open(process.loop, self.seed)
         NAMESPACES.finder.chosen.update(self.chosen)
-        NAMESPACES.enter(process, self._new_state(process), self.directory, self.source)
+        state = self._new_state(process)
+        NAMESPACES.launcher_variables.add(state, partial(launcher_variables, self.mpi, process))
+        NAMESPACES.enter(process, state, self.directory, self.source)
         try:
             code = self.codes[process.number] = self._run(process)
             return code
@@ -125,7 +131,7 @@ class Program:
 
     def for_spawn(self, command: Sequence[str]) -> Program:
         """Return a program for a command that a rank spawns, with the same options and the same dictionary of exit codes."""
-        spawned = Program(command, self.label, self.seed, self.share, self.private)
+        spawned = Program(command, self.label, self.seed, self.share, self.private, self.mpi)
         spawned.codes = self.codes
         return spawned
 
@@ -177,6 +183,7 @@ class Program:
         assert code is not None
         vars(main)["__builtins__"] = builtins
         follow_code(code)
+        NAMESPACES.attributes.follow_builtins(code)
         exec(code, vars(main))
 
 

@@ -12,8 +12,10 @@ import sys
 from collections.abc import Callable
 from importlib import import_module
 from operator import itemgetter
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any, ClassVar
+
+from fakempi.mpi.base.call_site import frame_at
 
 SYS_ATTRIBUTES = ("argv", "path", "stdin", "stdout", "stderr", "excepthook")
 """Attributes of `sys` that have a separate value on every rank."""
@@ -31,22 +33,24 @@ class RankState:
     ----------
     argv, path, stdin, stdout, stderr, excepthook : its values of these attributes of `sys`
     default_streams : whether the last four of these have their initial values
-    main : its `__main__` if a switch only exchanges this module and `root`, else None
+    main : its `__main__` if a switch only exchanges this module, `root` and `settings`, else None
     root : its root logger
     private : names of its private modules, loaded or being loaded
     modules : its private modules; valid while other ranks run
     exit_functions : functions to call when it exits, in order of registration
-    outputs : its output streams (`RankOutput`), by the stream that all ranks share
+    outputs : its output streams (`RankStream`), by the stream that all ranks share
     generators : its random number generators, by kind
     codes : exit codes by process number, shared by all ranks of a program
     directory : its working directory (`Directory`), None until a rank changes its directory
     variables : environment variables that it has set (`Variables`), None until a rank sets one
+    signal_handlers : its handlers by signal, if it has set any
+    settings : its values of other settings of the process (`ProcessSetting`), None until a rank changes one
     """
 
     __slots__ = (
         *SYS_ATTRIBUTES, "codes", "default_streams", "exit_functions", "directory", "generators", "get_modules", "label",
         "loaded_count", "loaded_modules", "main", "modules", "names", "number", "outputs", "private", "root",
-        "variables",
+        "settings", "signal_handlers", "variables",
     )  # fmt: skip
 
     argv: Any
@@ -70,6 +74,8 @@ class RankState:
         self.codes: dict[int, int] = {}
         self.directory: Any = None
         self.variables: Any = None
+        self.settings: dict[Any, Any] | None = None
+        self.signal_handlers: dict[int, Any] = {}
         self.main: Any = None
         self.names: tuple[str, ...] | None = None  # of its private modules when they were last removed
         self.loaded_count = -1  # len(private) at that time, -1 if some were not loaded
@@ -119,7 +125,19 @@ def exchange(at: RankState, to: RankState) -> None:
         to.directory.enter()
     if at.variables is not to.variables:
         to.variables.replace(at.variables)
+    if at.settings is not to.settings:
+        exchange_settings(at, to)
     _exchange_modules(at, to)
+
+
+def exchange_settings(at: RankState, to: RankState) -> None:
+    """Store the settings of one rank, and install those of another. All ranks have values of the same settings."""
+    values: dict[Any, Any] = at.settings or {}
+    for setting in values:
+        values[setting] = setting.read()
+    for setting, value in (to.settings or {}).items():
+        if not setting.is_same(values[setting], value):
+            setting.write(value)
 
 
 def _exchange_modules(at: RankState, to: RankState) -> None:
@@ -164,9 +182,12 @@ class SysModule(ModuleType, metaclass=_SysModuleType):
     """The class of the module `sys` while scripts run: assignments apply to the running rank."""
 
     running: ClassVar[Callable[[], RankState]]
+    before_change: ClassVar[Callable[[ModuleType, str, Any, FrameType], None]]
     argv, path = _computed("argv"), _computed("path")
 
     def __setattr__(self, name: str, value: Any) -> None:
+        if name not in SYS_ATTRIBUTES:
+            SysModule.before_change(self, name, value, frame_at(1))
         super().__setattr__(name, value)
         if name in STORED:
             state = SysModule.running()
@@ -177,9 +198,12 @@ class SysModule(ModuleType, metaclass=_SysModuleType):
         return import_module, (self.__name__,)  # cloudpickle recognizes modules by their exact class
 
 
-def share_sys(running: Callable[[], RankState]) -> None:
-    """Make attributes of `sys` those of the running rank, which `running` returns."""
-    SysModule.running = staticmethod(running)
+def share_sys(running: Callable[[], RankState], before_change: Callable[[ModuleType, str, Any, FrameType], None]) -> None:
+    """Make attributes of `sys` those of the running rank, which `running` returns.
+
+    `before_change` is called before an assignment to any other attribute.
+    """
+    SysModule.running, SysModule.before_change = staticmethod(running), staticmethod(before_change)
     sys.__class__ = SysModule
     for name in COMPUTED:
         _sys.pop(name, None)  # vars(sys) must not show stale values

@@ -10,6 +10,7 @@ import inspect
 import marshal
 import pickle
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from functools import cache
 from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
@@ -21,6 +22,8 @@ from fakempi.isolation.sockets import IDLE_ROUNDS
 from fakempi.mpi.base.current import running_process
 from fakempi.mpi.base.environment import compute
 from fakempi.mpi.base.mpi_errors import mpi_error
+from fakempi.mpi.base.process import RunState, Universe
+from fakempi.mpi.base.region import region
 from fakempi.mpi.comms.port import rendezvous_at_addresses
 from fakempi.mpi.failures.kill import die
 from fakempi.processes.protocol import CLASS_METHOD, DELETE, GET, METHOD, NEW, PLAIN, SET
@@ -100,6 +103,44 @@ def unpickle_object(data: bytes) -> Any:
     return pickle.loads(data)
 
 
+class Notes(RunState):
+    """Texts that ranks exchange without messages, such as sessions of pytest their results."""
+
+    def __init__(self, universe: Universe) -> None:
+        super().__init__(universe)
+        self.texts: dict[str, list[str]] = {}
+
+
+def add_note(key: str, text: str) -> list[str]:
+    """Add a text to those of all ranks with this key, and return them."""
+    texts = running_process().universe.state(Notes).texts.setdefault(key, [])
+    texts.append(text)
+    return texts[:]
+
+
+class Regions(RunState):
+    """Regions that children have begun, by number."""
+
+    def __init__(self, universe: Universe) -> None:
+        super().__init__(universe)
+        self.open: dict[int, AbstractContextManager[None]] = {}
+        self.count = 0
+
+
+def begin_region(name: str) -> int:
+    """Begin a region of the trace and return its number."""
+    regions = running_process().universe.state(Regions)
+    regions.count += 1
+    regions.open[regions.count] = region(name)
+    regions.open[regions.count].__enter__()
+    return regions.count
+
+
+def end_region(number: int) -> None:
+    """End a region."""
+    running_process().universe.state(Regions).open.pop(number).__exit__(None, None, None)
+
+
 CONSTANT_RESULTS = {
     "Comm": ("Get_rank", "Get_size", "rank", "size", "Is_inter", "Is_intra", "is_inter", "is_intra"),
     "Intercomm": ("Get_remote_size", "remote_size"),
@@ -112,7 +153,7 @@ EXTRA = {
     function.__name__: function
     for function in (
         compute, die, set_options, pickle_object, unpickle_object, join_at, let_others_run, dtlib.from_numpy_dtype,
-        dtlib.to_numpy_dtype,
+        dtlib.to_numpy_dtype, begin_region, end_region, add_note,
     )
 }  # fmt: skip
 """Functions outside `mpi4py.MPI` that the child calls."""

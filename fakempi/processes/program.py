@@ -16,6 +16,7 @@ from fakempi.errors import MPIError
 from fakempi.errors.classes import ERR_UNSUPPORTED_OPERATION
 from fakempi.isolation.mpi4py import private_names
 from fakempi.isolation.program import Program
+from fakempi.isolation.settings.launchers import launcher_variables
 from fakempi.mpi.base.current import running_process
 from fakempi.mpi.base.process import Process
 from fakempi.mpi.comms.intracomm import Intracomm
@@ -46,6 +47,7 @@ def program_in_processes(
     debug: Sequence[int] = (),
     debug_port: int = 0,
     share: Sequence[str] = (),
+    mpi: str = "mpich",
 ) -> ProcessProgram:
     """Return a program for `fakempi.run` that executes a command on every rank in a separate process.
 
@@ -57,8 +59,9 @@ def program_in_processes(
     debug : ranks that run under pdb, on the terminal
     debug_port : if not 0, these ranks wait for a debugger (debugpy) on this port and the following ones instead
     share : packages that may load compiled modules which call an MPI library
+    mpi : the launcher whose environment variables each rank has (`PMI_RANK` ...): mpich, openmpi or slurm
     """
-    return ProcessProgram(command, label, seed, debug=debug, debug_port=debug_port, allowed=share)
+    return ProcessProgram(command, label, seed, debug=debug, debug_port=debug_port, allowed=share, mpi=mpi)
 
 
 def wants_processes() -> bool:
@@ -78,17 +81,18 @@ class ProcessProgram(Program):
         debug: Sequence[int] = (),
         debug_port: int = 0,
         allowed: Sequence[str] = (),
+        mpi: str = "mpich",
     ) -> None:
         if not hasattr(os, "fork"):
             raise MPIError(ERR_UNSUPPORTED_OPERATION, "ranks as processes need a POSIX system.")
-        super().__init__(command, label, seed)
+        super().__init__(command, label, seed, mpi=mpi)
         self.debug, self.debug_port, self.allowed = debug, debug_port, allowed
         self.open_files = 0
         self.children: dict[int, tuple[ChildProcess, Relay]] = {}
 
     def for_spawn(self, command: Sequence[str]) -> ProcessProgram:
         """Return a program for a command that a rank spawns, with the same options, but without a debugger."""
-        spawned = ProcessProgram(command, self.label, self.seed, allowed=self.allowed)
+        spawned = ProcessProgram(command, self.label, self.seed, allowed=self.allowed, mpi=self.mpi)
         spawned.codes, spawned.open_files = self.codes, self.open_files
         return spawned
 
@@ -150,6 +154,7 @@ class ProcessProgram(Program):
             "number": process.number, "seed": self.seed,
             "share": list(self.allowed), "debug": debug, "debug_port": port, "open_files": self.open_files,
             "cpu_scale": process.universe.cpu_scale, "directory": os.getcwd(),
+            "variables": launcher_variables(self.mpi, process),
             "private": list(private_names.NAMES),
             "blocking": [number for number, call in calls if call.owner is MPI.Comm and call.name in BLOCKING],
             "frees": [number for number, call in calls if call.name in FREES],

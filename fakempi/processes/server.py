@@ -10,7 +10,6 @@ from fakempi import MPI
 from fakempi.core.kernel.loop import Ended
 from fakempi.errors import ExitWithoutFinalize, Killed
 from fakempi.errors.paths import short_path
-from fakempi.errors.tracebacks import PRINTED
 from fakempi.mpi.base.process import Process
 from fakempi.processes.answers import CallServer
 from fakempi.processes.child_process import ChildProcess
@@ -149,7 +148,7 @@ class RankServer(CallServer):
         number, original = self.last_error
         if original is not None and record["number"] == number:
             error, original = original.with_traceback(error.__traceback__), error
-        setattr(error, PRINTED, record["printed"])
+        error.printed_by_child = record["printed"]  # type: ignore[attr-defined]  # read by errors.tracebacks
         if all(error is not failure for _, failure in self.process.universe.failures):
             self.process.universe.fail(self.process, error)
         return error

@@ -184,7 +184,9 @@ def comparison_with_measured(
 
 
 def legend(marks: Collection[str]) -> Text:
-    """Return the meanings of the marks that occur."""
+    """Return the meanings of the marks that occur; without the mark of a time, no time is the fastest."""
+    if not {CLAIMED, EMULATED, DIFFER} & {*marks}:
+        return Text("  no algorithm has a time", "dim")
     text = Text(" ", "dim")
     for mark in (BEST, *(mark for mark in (CLAIMED, EMULATED, DIFFER) if mark in marks)):
         text.append(f" {mark} {_LEGEND[mark]}  ", _STYLES.get(mark, ""))

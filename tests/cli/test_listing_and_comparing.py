@@ -277,6 +277,19 @@ def test_algorithms_with_too_many_messages_are_skipped_with_a_sentence(
     assert line.split()[1] == "14.2"
 
 
+def test_equal_blocks_on_many_ranks_have_a_formula(capsys: Capture) -> None:
+    """A schedule of 4,096 x 4,095 messages is not evaluated; an algorithm without a time has its reason below the table."""
+    lines = printed(capsys, "compare", "alltoallv", "-n", "4096", "--bytes", "8")
+    assert [line.split()[1] for line in lines[3:7]] == ["4.13", "4.13", "-", "4.13"]
+    assert lines[9].startswith("  scattered - no formula, and at least 16,773,120 messages or blocks")
+
+
+def test_an_algorithm_that_does_not_fit_has_a_reason(capsys: Capture) -> None:
+    """And the legend does not say that an algorithm is the fastest."""
+    lines = printed(capsys, "compare", "allgather", "-n", "7", "--algorithms", "neighbor_exchange")
+    assert lines[-2:] == ["  neighbor_exchange - p = 7 is odd", "  no algorithm has a time"]
+
+
 def test_the_best_segment_size_is_printed(capsys: Capture) -> None:
     """In the label of a row, or below the table if it differs between columns; other algorithms have none."""
     words = ["compare", "bcast", "-n", "16", "--algorithms", "binomial,chain,chain(segment_bytes=4k)", "--no-plot"]
@@ -357,6 +370,11 @@ def test_ctrl_c_prints_the_times_that_are_finished(capsys: Capture, monkeypatch:
             "--bits shows the order of the operands on at most 8 ranks, but -n is 9.",
         ),
         (["list", "allgathr"], "operation 'allgathr' is unknown. Did you mean allgather, allgatherv or gather? "),
+        (
+            ["compare", "bcast", "--algorithms", "binomial,chain(segment_bytes=0)"],
+            "bcast chain(segment_bytes=0): segment_bytes = 0 is not positive; the default is segment_bytes=64k.",
+        ),
+        (["compare", "split", "--algorithms", "hash(bits=99)"], "split hash(bits=99): bits = 99 is not between 1 and 16 "),
         (["compare", "nothing"], "operation 'nothing' is unknown. (For all names, run: fakempi list)"),
         (["compare", "allgather", "--algorithms", "rng"], "allgather: there is no algorithm 'rng'; there are bine, "),
         (["compare", "bcast", "-n", "6+2"], "bcast is within one group: use -n 8 instead of -n 6+2, or inter:bcast."),

@@ -29,7 +29,7 @@ def test_program_output_replaces_the_line() -> None:
 
 
 def test_bytes_of_the_program_replace_the_line_too() -> None:
-    """Those that a rank writes to `sys.stdout.buffer`."""
+    """All that a rank writes to `sys.stdout.buffer`."""
     terminal = TextIOWrapper(BytesIO(), encoding="utf-8", write_through=True)
     line = LiveLine(terminal)
     above = StreamAboveLine(terminal, line)

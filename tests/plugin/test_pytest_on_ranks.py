@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from textwrap import dedent
 from types import ModuleType
+from typing import Any
 
 import pytest
 from _pytest.assertion.rewrite import AssertionRewriter
@@ -12,6 +13,7 @@ from _pytest.assertion.rewrite import AssertionRewriter
 import collectives
 import fakempi
 from fakempi.isolation import program
+from fakempi.processes.program import program_in_processes
 from tests.plugin.harness import LATE
 
 pytest_plugins = ["pytester"]
@@ -20,10 +22,13 @@ QUICK = ("-p", "fakempi", "-p", "no:cacheprovider", "-p", "no:faulthandler")
 START = "import pytest\nfrom mpi4py import MPI\ncomm = MPI.COMM_WORLD\n"
 
 
-def on_ranks(pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str], ranks: int, source: str, *options: str) -> str:
+def on_ranks(
+    pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str], ranks: int, source: str, *options: str,
+    kind: Any = program,
+) -> str:  # fmt: skip
     """Run pytest on every rank; return the output and the exit codes."""
     pytester.makepyfile(test_it=START + dedent(source))
-    script = program(["-m", "pytest", *QUICK, *options])
+    script = kind(["-m", "pytest", *QUICK, *options])
     capsys.readouterr()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # each rank would import the plugins of this environment
@@ -35,9 +40,11 @@ def on_ranks(pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str], rank
     return "\n".join([*capsys.readouterr(), last])
 
 
+@pytest.mark.sample
 @pytest.mark.slow
+@pytest.mark.parametrize("kind", [program, program_in_processes])
 def test_failures_of_every_rank_are_shown_under_the_default_capture(
-    pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str]
+    kind: Any, pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Rank 0's session passes, the others fail; equal failures are shown once."""
     text = on_ranks(
@@ -51,7 +58,12 @@ def test_failures_of_every_rank_are_shown_under_the_default_capture(
         def test_not_here():
             print("hello from", comm.rank)
             assert comm.rank == 0
+
+        @pytest.mark.mpi(ranks=[3, 4])
+        def test_marked(comm):
+            assert len(set(comm.allgather(comm.rank))) == 3
         """,
+        kind=kind,
     )
     assert text.count("test session starts") == 1, "rank 0's alone"
     assert "test_it.py::test_not_here on rank 2 of 3 _" in text or "test_it.py::test_not_here on rank 1 of 3 _" in text
@@ -59,8 +71,8 @@ def test_failures_of_every_rank_are_shown_under_the_default_capture(
     assert len(re.findall(r"^hello from [12]$", text, re.MULTILINE)) == 1
     for rank in (1, 2):
         assert f"FAILED test_it.py::test_not_here on rank {rank} - assert {rank} == 0\n" in text
-    assert "= rank 0 of 3: 2 passed =" in text
-    assert "= ranks 1-2 of 3: 1 failed, 1 passed =" in text
+    assert "= rank 0 of 3: 3 passed, 1 skipped =" in text
+    assert "= ranks 1-2 of 3: 1 failed, 2 passed, 1 skipped =" in text
     assert "codes [0, 1, 1]" in text
 
 

@@ -11,7 +11,7 @@ import pytest
 
 DIRECTORY = Path(__file__).parents[1] / "isolation"
 FILES = ("exit", "output", "random_and_time", "process_state", "clocks", "modules", "spawned_scripts", "process_pools",
-         "threads", "mpi4py_modules", "tracebacks")  # fmt: skip
+         "threads", "mpi4py_modules", "tracebacks", "launchers")  # fmt: skip
 
 EXCEPTIONS = (
     "os_exit_ends_the_run_as_mpiexec_does",  # the line of `os._exit` is unknown: the process is gone

@@ -1,4 +1,4 @@
-"""Random programs of seven families on a real MPI and on the emulator: equal observations, and no findings.
+"""Random programs of ten families on a real MPI and on the emulator: equal observations, and no findings.
 
 `python -m tests.real_mpi.random FAMILY N --seed S` compares more programs, and shows the smallest programs that differ.
 """
@@ -17,6 +17,8 @@ from tests.breadth import breadth
 from tests.real_mpi.random import compare
 from tests.real_mpi.random.compare import Comparison, compare_random, differences, emulated, shrunk
 from tests.real_mpi.random.families import FAMILIES, programs
+from tests.real_mpi.random.invalid import CASES
+from tests.real_mpi.random.invalid.known import KNOWN, reason
 from tests.real_mpi.random.observing import Program, agree
 from tests.real_mpi.random.type_trees import BASICS, DatatypeBuilder, meaning, random_tree
 
@@ -72,6 +74,18 @@ def test_observations_agree_if_they_are_equal_or_errors_of_one_kind() -> None:
     assert not agree([1, {"error": ["ERR_ARG"]}], [1, {"error": ["ERR_OP"]}])
     assert not agree([1, 2], [1, 2, 3])
     assert not agree({"error": ["ERR_ARG"]}, 5)
+
+
+def test_differences_of_invalid_calls_are_known_by_case_and_by_both_observations() -> None:
+    """Another class on either side, or another case, is a difference."""
+    assert set(KNOWN) <= set(CASES)
+    assert reason("Lock", {"error": ["ERR_ARG"]}, {"error": ["ERR_LOCKTYPE"]}) is not None
+    assert reason("Lock", {"error": ["ERR_RANK"]}, {"error": ["ERR_LOCKTYPE"]}) is None
+    assert reason("Lock", None, {"error": ["ERR_LOCKTYPE"]}) is None
+    assert reason("Lock", {"error": ["ERR_ARG"]}, None) is None
+    assert reason("Fence: assertion", {"error": ["ERR_ARG"]}, {"error": ["ERR_LOCKTYPE"]}) is None
+    assert reason("Split: color", "Intracomm", {"error": ["ERR_ARG"]}) is not None
+    assert reason("Create_cart: periods", None, {"error": ["ERR_ARG"]}) is None
 
 
 def test_a_difference_is_found_and_shrunk_to_the_relevant_operations(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -97,6 +97,7 @@ recursive_doubling  modeled   2 µs ≠*  14 µs ◦    30 µs ◦*
 def test_the_legend_explains_the_marks_that_occur() -> None:
     """In the terms of the papers."""
     assert shown(legend({"◦"})) == "  * the fastest   ◦ claimed (from a formula)"
+    assert shown(legend({" "})) == "  no algorithm has a time"
     assert shown(legend({"•", " ", "≠"})) == (
         "  * the fastest   • emulated   ≠ emulated, and the claim differs"
     )

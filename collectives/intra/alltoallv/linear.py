@@ -10,7 +10,8 @@ for another rank is replaced by the block from that rank, of the same size.
     rank 3    0, 1, 2            2, 1, 0
 
 Rounds   no closed form    Sent per rank   all blocks for others    Scratch   none; in place, all blocks
-Time     no closed form; the order of messages depends on timing
+Time     equal blocks: (p-1) (t_s + m t_w), except in ascending order; otherwise no closed form; the order of
+         messages depends on timing
 Fits     any p
 Best     blocks of very different sizes: no rank waits for a long message between other ranks
 Source   folklore; Thakur, Rabenseifner, Gropp, Optimization of Collective Communication Operations in MPICH,
@@ -21,9 +22,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.catalogue.algorithm import Algorithm
+from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.patterns.pairs.at_once import SendOrder, exchange_all_at_once
-from collectives.patterns.pairs.blocks import sent_to_others, sized_blocks, sized_blocks_scratch
+from collectives.patterns.pairs.blocks import equal_blocks_time, sent_to_others, sized_blocks, sized_blocks_scratch
 from collectives.tools.protocol import Buffer, Comm
 
 
@@ -47,6 +48,10 @@ def alltoallv_linear(
     exchange_all_at_once(comm, blocks.__getitem__, places.__getitem__, tag, order)
 
 
+def rounds_of_equal_blocks(case: Case) -> int | None:
+    return None if ALGORITHM.parameter(case, "order") == "ascending" else case.p - 1
+
+
 ALGORITHM = Algorithm(
     operation="alltoallv",
     name="linear",
@@ -54,5 +59,6 @@ ALGORITHM = Algorithm(
     schedule=None,
     scratch=sized_blocks_scratch,
     closed_sent=sent_to_others,
+    closed_time=equal_blocks_time(rounds_of_equal_blocks),
     parameters={"order": "right"},
 )

@@ -9,8 +9,8 @@ two ranks without data for each other skip their round. With `order="ascending"`
               2 - 3        1 - 3        1 - 2
 
 Rounds   at most p-1, p if odd    Sent per rank   all blocks for others    Scratch   none; in place, the largest block
-Time     computed from the schedule; in a round a pair takes as long as the larger of its two blocks; at most 2 p - 3
-         rounds in ascending order
+Time     equal blocks: (p-1) (t_s + m t_w); p (t_s + m t_w) if p is odd; otherwise computed from the schedule; in a
+         round a pair takes as long as the larger of its two blocks; at most 2 p - 3 rounds in ascending order
 Fits     any p; order "tournament" or "ascending"
 Best     long blocks of similar size: a rank has only one partner at a time
 Source   Thakur, Rabenseifner, Gropp, Optimization of Collective Communication Operations in MPICH, International
@@ -23,8 +23,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from collectives.catalogue.algorithm import Algorithm, Case
-from collectives.patterns.pairs.blocks import copied, copy_own_block, largest_scratch, sent_to_others
-from collectives.patterns.pairs.rounds import Order, exchange_in_pairs, pairs_schedule, unknown_order
+from collectives.patterns.pairs.blocks import copied, copy_own_block, equal_blocks_time, largest_scratch, sent_to_others
+from collectives.patterns.pairs.rounds import Order, exchange_in_pairs, pair_rounds, pairs_schedule, unknown_order
 from collectives.tools.blocks import cut
 from collectives.tools.blocks import scratch as spare_block
 from collectives.tools.protocol import Buffer, Comm
@@ -59,6 +59,10 @@ def alltoallv_pairwise(
     exchange_in_pairs(comm, blocks.__getitem__, places.__getitem__, tag, order)
 
 
+def rounds_of_equal_blocks(case: Case) -> int:
+    return pair_rounds(case.p, ALGORITHM.parameter(case, "order"))
+
+
 ALGORITHM = Algorithm(
     operation="alltoallv",
     name="pairwise",
@@ -67,5 +71,6 @@ ALGORITHM = Algorithm(
     scratch=largest_scratch,
     fits=unknown_order,
     closed_sent=sent_to_others,
+    closed_time=equal_blocks_time(rounds_of_equal_blocks),
     parameters={"order": "tournament"},
 )

@@ -11,7 +11,8 @@ r+i and receives from r-i (mod p). Empty blocks are not sent. In place, the bloc
     rank 3    to 0, from 2        to 1, from 1        to 2, from 0
 
 Rounds   at most p-1    Sent per rank   all blocks for others    Scratch   none; in place, all blocks or one
-Time     computed from the schedule; in a round a rank takes as long as its longer block
+Time     equal blocks: (p-1) (t_s + m t_w); otherwise computed from the schedule; in a round a rank takes as long as
+         its longer block
 Fits     any p; distances "increasing" or "alternating"
 Best     long blocks of similar size: no rank is ever idle, for any p
 Source   Open MPI, ompi/mca/coll/base/coll_base_alltoallv.c: alltoallv_intra_pairwise,
@@ -23,7 +24,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from collectives.catalogue.algorithm import Algorithm, Case
-from collectives.patterns.pairs.blocks import largest_scratch, sent_to_others, set_aside, sized_blocks, sized_blocks_scratch
+from collectives.patterns.pairs.blocks import (
+    equal_blocks_time,
+    largest_scratch,
+    sent_to_others,
+    set_aside,
+    sized_blocks,
+    sized_blocks_scratch,
+)
 from collectives.patterns.pairs.rounds import Distances, exchange_spreading, spreading_schedule, unknown_distances
 from collectives.tools.blocks import cut
 from collectives.tools.protocol import Buffer, Comm
@@ -68,5 +76,6 @@ ALGORITHM = Algorithm(
     scratch=scratch,
     fits=unknown_distances,
     closed_sent=sent_to_others,
+    closed_time=equal_blocks_time(lambda case: case.p - 1),
     parameters={"distances": "increasing"},
 )

@@ -8,7 +8,8 @@ plain one-dimensional buffer. In place, copies are sent.
     p = 4, where r has [matrix, r, column] for 0     rank 0 sends to 1, 2, 3, receives from 3, 2, 1 and has None for itself
 
 Rounds   no closed form    Sent per rank   all blocks for others    Scratch   none; in place, these blocks
-Time     no closed form; the order of messages depends on timing
+Time     equal blocks: (p-1) (t_s + m t_w), except in ascending order; otherwise no closed form; the order of
+         messages depends on timing
 Fits     any p; in place only plain one-dimensional buffers
 Best     parts of matrices with derived datatypes, of very different sizes
 Source   folklore; Thakur, Rabenseifner, Gropp, Optimization of Collective Communication Operations in MPICH,
@@ -20,9 +21,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from collectives.catalogue.algorithm import Algorithm
+from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.patterns.pairs.at_once import SendOrder, exchange_all_at_once
-from collectives.patterns.pairs.blocks import blocks_to_send, copies_scratch, sent_to_others
+from collectives.patterns.pairs.blocks import blocks_to_send, copies_scratch, equal_blocks_time, sent_to_others
 from collectives.tools.protocol import Comm
 
 
@@ -34,6 +35,10 @@ def alltoallw_linear(
     exchange_all_at_once(comm, outgoing.__getitem__, recvblocks.__getitem__, tag, order)
 
 
+def rounds_of_equal_blocks(case: Case) -> int | None:
+    return None if ALGORITHM.parameter(case, "order") == "ascending" else case.p - 1
+
+
 ALGORITHM = Algorithm(
     operation="alltoallw",
     name="linear",
@@ -41,5 +46,6 @@ ALGORITHM = Algorithm(
     schedule=None,
     scratch=copies_scratch,
     closed_sent=sent_to_others,
+    closed_time=equal_blocks_time(rounds_of_equal_blocks),
     parameters={"order": "right"},
 )

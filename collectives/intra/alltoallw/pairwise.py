@@ -8,8 +8,8 @@ The algorithm is that of alltoall by pairwise exchange, for blocks with any data
               2 - 3        1 - 3        1 - 2
 
 Rounds   at most p-1, p if odd    Sent per rank   all blocks for others    Scratch   none; in place, these blocks
-Time     computed from the schedule; in a round a pair takes as long as the larger of its two blocks; at most 2 p - 3
-         rounds in ascending order
+Time     equal blocks: (p-1) (t_s + m t_w); p (t_s + m t_w) if p is odd; otherwise computed from the schedule; in a
+         round a pair takes as long as the larger of its two blocks; at most 2 p - 3 rounds in ascending order
 Fits     any p; order "tournament" or "ascending"; in place only plain one-dimensional buffers
 Best     parts of matrices with derived datatypes, of similar size
 Source   Thakur, Rabenseifner, Gropp, Optimization of Collective Communication Operations in MPICH, International
@@ -23,8 +23,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from collectives.catalogue.algorithm import Algorithm, Case
-from collectives.patterns.pairs.blocks import blocks_to_send, copies_scratch, sent_to_others
-from collectives.patterns.pairs.rounds import Order, exchange_in_pairs, pairs_schedule, unknown_order
+from collectives.patterns.pairs.blocks import blocks_to_send, copies_scratch, equal_blocks_time, sent_to_others
+from collectives.patterns.pairs.rounds import Order, exchange_in_pairs, pair_rounds, pairs_schedule, unknown_order
 from collectives.tools.protocol import Comm
 
 
@@ -42,6 +42,10 @@ def alltoallw_pairwise(
     exchange_in_pairs(comm, outgoing.__getitem__, recvblocks.__getitem__, tag, order)
 
 
+def rounds_of_equal_blocks(case: Case) -> int:
+    return pair_rounds(case.p, ALGORITHM.parameter(case, "order"))
+
+
 ALGORITHM = Algorithm(
     operation="alltoallw",
     name="pairwise",
@@ -50,5 +54,6 @@ ALGORITHM = Algorithm(
     scratch=copies_scratch,
     fits=unknown_order,
     closed_sent=sent_to_others,
+    closed_time=equal_blocks_time(rounds_of_equal_blocks),
     parameters={"order": "tournament"},
 )

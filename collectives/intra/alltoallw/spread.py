@@ -11,7 +11,8 @@ The algorithm is that of alltoall by spreading out, for blocks with any datatype
     rank 3    to 0, from 2        to 1, from 1        to 2, from 0
 
 Rounds   at most p-1    Sent per rank   all blocks for others    Scratch   none; in place, these blocks
-Time     computed from the schedule; in a round a rank takes as long as its longer block
+Time     equal blocks: (p-1) (t_s + m t_w); otherwise computed from the schedule; in a round a rank takes as long as
+         its longer block
 Fits     any p; distances "increasing" or "alternating"; in place only plain one-dimensional buffers
 Best     parts of matrices with derived datatypes, of similar size: no rank is ever idle, for any p
 Source   Open MPI, ompi/mca/coll/basic/coll_basic_alltoallw.c: alltoallw_intra_inplace (alternating, with one spare
@@ -24,7 +25,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from collectives.catalogue.algorithm import Algorithm, Case
-from collectives.patterns.pairs.blocks import blocks_to_send, copies_scratch, sent_to_others
+from collectives.patterns.pairs.blocks import blocks_to_send, copies_scratch, equal_blocks_time, sent_to_others
 from collectives.patterns.pairs.rounds import Distances, exchange_spreading, spreading_schedule, unknown_distances
 from collectives.tools.protocol import Comm
 
@@ -51,5 +52,6 @@ ALGORITHM = Algorithm(
     scratch=copies_scratch,
     fits=unknown_distances,
     closed_sent=sent_to_others,
+    closed_time=equal_blocks_time(lambda case: case.p - 1),
     parameters={"distances": "increasing"},
 )

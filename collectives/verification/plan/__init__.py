@@ -2,6 +2,9 @@
 
 jobs                the cases and their settings, sorted by the number of ranks
 large_cases         long messages, and cases on many ranks
+boundary_cases      sizes around powers of two, roots at both ends, segments of about the message's size
+boundary_chains     the same for sorts and splits: colors, keys and numbers
+boundaries          the values at which these cases are
 parameter_values    values of one parameter
 tried               what was tried, as text: numbers of ranks, sizes, values of parameters
 """

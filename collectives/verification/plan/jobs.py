@@ -14,9 +14,13 @@ from collectives.verification.choices import invalid_choices
 from collectives.verification.fault import BALANCED, EXACT, ROUNDS
 from collectives.verification.inter_cases import inter_cases
 from collectives.verification.machine import Setting
+from collectives.verification.plan.boundary_cases import boundary_cases, cases_on_more_ranks
 from collectives.verification.plan.large_cases import few_cases, long_cases
 from collectives.verification.shrinking import weight
 from collectives.verification.sort_and_split import chain_cases
+
+CASES = 600
+"""Default number of cases, without large ones and those at boundaries: five to thirty seconds."""
 
 RANKS = 17
 """Most cases are on up to this number of ranks, unless the user specifies another one."""
@@ -26,6 +30,9 @@ MANY_RANKS = 40
 
 LONG_SHARE = 15
 """For so many cases on a number of ranks, there is another one with long messages."""
+
+EVERY_MODEL = 9
+"""Up to this number of ranks, cases run with every cost model; above it, with the first and, in turn, one of the others."""
 
 FEW = 4
 """Up to this number of ranks there are twice as many cases: runs are fast there and show most faults."""
@@ -43,11 +50,12 @@ class VerificationJob(NamedTuple):
 
 
 class PlannedCase(NamedTuple):
-    """A case to run: in all settings, or, if it is large, in two."""
+    """A case to run: in all settings, or in two if it is large, or in one if it is at a boundary."""
 
     case: Case
     is_large: bool = False
     rejected: bool = False
+    at_boundary: bool = False
 
 
 def make_jobs(algorithm: Algorithm, ranks: int | None, count: int, backends: Sequence[str]) -> list[VerificationJob]:
@@ -58,6 +66,7 @@ def make_jobs(algorithm: Algorithm, ranks: int | None, count: int, backends: Seq
     """
     planned = [*_cases_on_few_ranks(algorithm, RANKS if ranks is None else ranks, count)]
     planned += _cases_on_many_ranks(algorithm, RANKS if ranks is None else ranks, MANY_RANKS if ranks is None else ranks)
+    planned += _cases_at_boundaries(algorithm, ranks, count, [each.case for each in planned if not each.rejected])
     planned.sort(key=lambda each: each.case.ranks)
     return [
         VerificationJob(each.case, _settings(algorithm, each, n, backends), each.rejected) for n, each in enumerate(planned)
@@ -71,7 +80,7 @@ def _cases_on_few_ranks(algorithm: Algorithm, ranks: int, count: int) -> Iterato
     for cases in groups:
         accepted, rejected = _partition(algorithm, cases)
         most = limit * (2 if cases[0].ranks <= FEW else 1)
-        chosen = Random(cases[0].ranks).sample(accepted, most) if len(accepted) > most else accepted
+        chosen = _sample(accepted, most, seed=cases[0].ranks)
         yield from (PlannedCase(case) for case in sorted(chosen, key=weight))
         yield from (PlannedCase(case, rejected=True) for case in rejected)
         yield from (PlannedCase(case, is_large=True) for case in long_cases(algorithm, cases, limit // LONG_SHARE))
@@ -86,6 +95,21 @@ def _cases_on_many_ranks(algorithm: Algorithm, few: int, most: int) -> Iterator[
         return
     for p in sorted({*range(1, min(most, MANY_RANKS) + 1)} - {*_numbers(few)}):
         yield from (PlannedCase(case, is_large=True) for case in few_cases(algorithm, _cases_on(algorithm, p)))
+
+
+def _cases_at_boundaries(
+    algorithm: Algorithm, ranks: int | None, count: int, tried: Sequence[Case]
+) -> Iterator[PlannedCase]:
+    """Yield the cases at boundaries, or a sample of them if `count` is smaller than its default."""
+    cases = boundary_cases(algorithm, MANY_RANKS if ranks is None else min(ranks, MANY_RANKS), tried)
+    most = -(-len(cases) * count // CASES)
+    yield from (PlannedCase(case, at_boundary=True) for case in _sample(cases, most, seed=len(cases)))
+    if ranks is None:
+        yield from (PlannedCase(case, at_boundary=True) for case in cases_on_more_ranks(algorithm))
+
+
+def _sample(cases: Sequence[Case], most: int, seed: int) -> Sequence[Case]:
+    return Random(seed).sample(cases, most) if len(cases) > most else cases
 
 
 def _partition(algorithm: Algorithm, cases: Sequence[Case]) -> tuple[list[Case], list[Case]]:
@@ -148,14 +172,17 @@ def _more_pairs(few: int, most: int) -> list[tuple[int, int]]:
 def _settings(algorithm: Algorithm, planned: PlannedCase, number: int, backends: Sequence[str]) -> list[Setting]:
     """Return settings: the model of the claims with several costs, with buffering, and for every sixth job each backend.
 
-    Large cases have the first of these, with which all claims but the number of rounds are checked, and one other.
+    Cases at boundaries have the first of these, with which all claims but the number of rounds are checked. Large cases
+    also have one other, but on many ranks only every third one.
     """
     case = planned.case
-    if planned.rejected:
+    if planned.rejected or planned.at_boundary:
         return [EXACT]
     buffered = EXACT._replace(eager_limit=(1 << 20, 64)[number % 2])
     if planned.is_large:
-        return [EXACT, (ROUNDS, BALANCED, buffered._replace(late=number % case.ranks))[number % 3]]
+        others = [ROUNDS, BALANCED, buffered._replace(late=number % case.ranks)]
+        return [EXACT, *(others[number % 3 :][:1] if case.ranks <= RANKS or case.ranks % 3 == 0 else [])]
     late = range(case.ranks) if algorithm.operation == "barrier" else [number % case.ranks]
     other = [EXACT._replace(backend=backend) for backend in backends[1:]] if number % 6 == 0 else []
-    return [EXACT, ROUNDS, BALANCED, *(buffered._replace(late=rank) for rank in late), *other]
+    models = [ROUNDS, BALANCED] if case.ranks <= EVERY_MODEL else [(ROUNDS, BALANCED)[number % 2]]
+    return [EXACT, *models, *(buffered._replace(late=rank) for rank in late), *other]

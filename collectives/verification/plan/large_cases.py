@@ -80,7 +80,7 @@ def long_cases(algorithm: Algorithm, cases: Sequence[Case], number: int) -> list
     if algorithm.kind not in ("intra", "inter") or algorithm.operation == "barrier":
         return []
     long = (lengthened(case, algorithm.operation) for case in _shuffled(cases))
-    return _first(algorithm, (case for case in long if case is not None and _has_few_messages(algorithm, case)), number)
+    return _first(algorithm, (case for case in long if case is not None and has_few_messages(algorithm, case)), number)
 
 
 def few_cases(algorithm: Algorithm, cases: Sequence[Case]) -> list[Case]:
@@ -108,12 +108,13 @@ def _first(algorithm: Algorithm, cases: Iterable[Case], number: int) -> list[Cas
     return list(islice((case for case in cases if rejection(algorithm, case) is None), number))
 
 
-def _has_few_messages(algorithm: Algorithm, case: Case) -> bool:
+def has_few_messages(algorithm: Algorithm, case: Case, most: int = MOST_MESSAGES) -> bool:
+    """Return whether the schedule of a case, if there is one, has at most `most` messages."""
     messages = 0
     try:
         for transfers in algorithm.plan(case) or ():
             messages += max(1, len(transfers))  # a schedule may have rounds without messages, and no end
-            if messages > MOST_MESSAGES:
+            if messages > most:
                 return False
     except Exception:
         return True  # reported when the case is run

@@ -41,7 +41,7 @@ def check(options: Namespace) -> int:
     if nprocs < 1:
         raise parse.usage_error(f"-n {options.ranks}: there must be at least 1 rank.")
     try:
-        script = program(command, share=options.share, private=options.private)
+        script = program(command, share=options.share, private=options.private, mpi=options.mpi)
     except SyntaxError as error:
         sys.stderr.write("".join(traceback.format_exception_only(error)))
         return FAILS
@@ -120,6 +120,9 @@ class _InputReader(io.RawIOBase):
 class CheckedScript:
     """The script as a function for `explore`: an exit code other than 0 is a failure, and all runs have the same input."""
 
+    has_own_library = True
+    """Whether each rank sees its own changes of `builtins` and of the standard library, until the run has ended."""
+
     def __init__(self, script: Program, recorded: RecordedInput) -> None:
         self.script, self.recorded = script, recorded
         self.universe: Any = None
@@ -181,6 +184,7 @@ def _replay_command(options: Namespace, failure: Failure, command: list[str]) ->
     for name in ("cost", "algorithms"):
         if getattr(options, name):
             arguments += [f"--{name}", getattr(options, name)]
+    arguments += ["--mpi", options.mpi] if options.mpi != "mpich" else []
     for name in ("share", "private"):
         arguments += [word for package in getattr(options, name) for word in (f"--{name}", package)]
     return [*arguments, *command]

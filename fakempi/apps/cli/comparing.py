@@ -5,9 +5,11 @@ from __future__ import annotations
 import sys
 from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from collectives import Case
 from collectives.distributions import DISTRIBUTIONS
 from collectives.trials.cases import PAIRED, UNEVEN, UNSIZED, counted_case
 from collectives.trials.counts import read_counts
@@ -22,7 +24,7 @@ from fakempi.apps.cli.workers import workers
 from fakempi.apps.compare.bits import MAX_RANKS, bits_rows, is_reduction
 from fakempi.apps.compare.measurements import Measurements, read_measurements
 from fakempi.apps.compare.rows import rows, to_csv, to_json
-from fakempi.apps.compare.sweep import DEFAULT, Contender, Sweep, SweepInterrupted, contenders, sweep
+from fakempi.apps.compare.sweep import DEFAULT, Contender, Sweep, SweepInterrupted, contenders, sweep, typed_parameters
 from fakempi.apps.compare.timing import claims_hold
 from fakempi.apps.emulator import Emulator
 from fakempi.core import options as parse
@@ -31,6 +33,9 @@ from fakempi.view.comparison import Chart
 SECONDS_PER_MESSAGE = 1e-5
 """Approximate time to emulate a message; evaluating a formula takes about a twentieth of that."""
 
+
+ELEMENTS_OF_CHECK = 64
+"""Size of the messages with which parameters are checked before anything is timed."""
 
 MAX_MESSAGES = 1_500_000
 """Algorithms that take the evaluation of more messages are skipped unless named; half of it for those without a schedule.
@@ -74,6 +79,7 @@ def compare(options: Namespace) -> int:
         specs = list(_table_of_counts(options, operation, kind))
     else:
         specs = list(_tables_by_size(options, operation, kind, measurements))
+    _check_parameters(options, among, specs)
     width = _figure_width(options, specs)
     settings = {
         "cost": options.cost,
@@ -133,6 +139,23 @@ def _show_tables(
     if measurements and is_printed:
         show_agreement(out, sweeps, measurements, options.cost)
     return sweeps, charts, code
+
+
+def _check_parameters(options: Namespace, among: Sequence[Contender], specs: Sequence[TableSpec]) -> None:
+    """Raise an error if an algorithm rejects a parameter that the user typed, on every number of ranks in the tables.
+
+    An algorithm that also rejects its default parameters does not fit the case: a line below the table has the reason.
+    """
+    groups = list(dict.fromkeys(pair for spec in specs for pair in spec.ranks))
+    for contender in among:
+        algorithm, parameters = contender.algorithm, contender.parameters
+        if algorithm is None or not parameters or not groups:
+            continue
+        cases = [Case(p, ELEMENTS_OF_CHECK, q=q) for p, q in groups]
+        reasons = [algorithm.fits(replace(case, parameters=parameters)) for case in cases]
+        if all(reasons) and not any(algorithm.fits(case) for case in cases):
+            defaults = typed_parameters({name: algorithm.parameters[name] for name in parameters})
+            raise parse.usage_error(f"{options.operation} {contender.label}: {reasons[0]}; the default is {defaults}.")
 
 
 def _figure_width(options: Namespace, specs: Sequence[TableSpec]) -> float:

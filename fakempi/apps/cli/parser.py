@@ -29,6 +29,7 @@ FUSED = (
 )
 BACKEND = "run ranks on greenlets (fast) or on threads; auto (default): greenlets if that package is installed"
 MIXING = "bounded mixing: combine non-default choices at most K decisions apart"
+LAUNCHER = "set the environment variables of this launcher, such as PMI_RANK (default mpich)"
 COMPARE_OUTPUT = "what to compare between schedules: output (default) with its order, lines in any order, or none"
 
 
@@ -148,6 +149,7 @@ def _add_script(command: ArgumentParser) -> None:
     command.add_argument("--share", metavar="NAME", action="append", default=[], help="share a package between ranks")
     command.add_argument("--private", metavar="NAME", action="append", default=[], help="give each rank a copy of a package")
     command.add_argument("--full-traceback", action="store_true", help="show fakempi's frames in tracebacks, too")
+    command.add_argument("--mpi", choices=("mpich", "openmpi", "slurm"), default="mpich", help=LAUNCHER)
     command.add_argument("-m", dest="module", nargs=REMAINDER, help=argparse.SUPPRESS)
     command.add_argument("-c", dest="code", nargs=REMAINDER, help=argparse.SUPPRESS)
     command.add_argument("command", nargs=REMAINDER, metavar="script.py [arguments]", help="the script and its arguments")

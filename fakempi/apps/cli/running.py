@@ -75,12 +75,13 @@ def run_script(options: Namespace) -> int:
         raise parse.usage_error(f"--trace {options.trace}: there is no directory {os.path.dirname(options.trace)!r}.")
     try:
         label = "[{rank}] " if options.prefix else ""
-        seed, port = options.seed or 0, _debug_port(options)
+        common: dict[str, Any] = {"label": label, "seed": options.seed or 0, "share": options.share, "mpi": options.mpi}
+        port = _debug_port(options)
         processes = options.processes or options.debug or wants_processes()
         script: Program = (
-            program_in_processes(command, label=label, seed=seed, debug=options.debug, debug_port=port, share=options.share)
+            program_in_processes(command, debug=options.debug, debug_port=port, **common)
             if processes
-            else program(command, label=label, seed=seed, share=options.share, private=options.private)
+            else program(command, private=options.private, **common)
         )
     except SyntaxError as error:
         sys.stderr.write("".join(traceback.format_exception_only(error)))

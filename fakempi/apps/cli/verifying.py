@@ -12,7 +12,8 @@ from rich.text import Text
 from collectives import CATALOGUE, Algorithm, Case
 from collectives.loading import SCHEDULE_SUFFIXES, load
 from collectives.verification.counterexample import title
-from collectives.verification.sweep import CASES, Verdict, examine
+from collectives.verification.plan.jobs import CASES
+from collectives.verification.sweep import Verdict, examine
 from fakempi.apps.cli.comparison.tables import ranks_text
 from fakempi.apps.cli.console import console, error_console, print_text
 from fakempi.apps.cli.listing import operation_of, typed_name

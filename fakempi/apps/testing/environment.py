@@ -80,8 +80,14 @@ def detect(config: pytest.Config, without_mpi: bool) -> Environment:
 
 def running() -> Any:
     """Return the virtual process that runs this pytest, None outside a run. Nothing else is imported for that."""
+    current: Any = sys.modules.get("fakempi.mpi.base.current")
+    return rank_of_child() or (None if current is None else current.current_process())
+
+
+def rank_of_child() -> Any:
+    """Return the rank that this operating-system process is, with `fakempi run --processes`; otherwise None."""
     current = sys.modules.get("fakempi.mpi.base.current")
-    return None if current is None else current.current_process()
+    return None if current is None else vars(current).get("rank_of_child")
 
 
 def keep_modules_private() -> None:

@@ -11,7 +11,7 @@ import os
 import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TextIO
 from xml.etree import ElementTree
 
 import pytest
@@ -30,26 +30,26 @@ class JunitReport:
     @contextmanager
     def written(self, config: pytest.Config, rank: int, size: int) -> Generator[None, None, None]:
         """Redirect the report of a rank's session to a temporary file, and merge that into the report at the end."""
-        logger = config.stash.get(xml_key, None)
-        if logger is None or size == 1:
+        if size == 1:
             yield
             return
-        path = logger.logfile
-        descriptor, logger.logfile = tempfile.mkstemp(".xml")
-        os.close(descriptor)
-        try:
+        with redirected(config) as (path, own):
             yield
-            self._add(logger.logfile, rank, size)
-        finally:
-            os.unlink(logger.logfile)
-            logger.logfile = path
+            if path:
+                with open(own, encoding="utf-8") as file:
+                    self.add(file, rank, size)
+        if path:
+            self.write(path)
+
+    def write(self, path: str) -> None:
+        """Write the report of the ranks that were merged."""
         if self.tree is not None:
             os.makedirs(os.path.dirname(path), exist_ok=True)
             self.tree.write(path, encoding="utf-8", xml_declaration=True)
 
-    def _add(self, path: str, rank: int, size: int) -> None:
+    def add(self, file: TextIO, rank: int, size: int) -> None:
         """Merge the report of one rank, which is in a file, into the report of all ranks."""
-        tree = ElementTree.parse(path)
+        tree = ElementTree.parse(file)
         for case in tree.iter("testcase"):
             for failure in (child for child in case if child.tag in FAILED):
                 failure.set("message", f"rank {rank} of {size}: {failure.get('message', '')}")
@@ -69,6 +69,23 @@ class JunitReport:
         suite.set("tests", str(len(all_cases)))
         for name, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
             suite.set(name, str(sum(case.find(tag) is not None for case in all_cases)))
+
+
+@contextmanager
+def redirected(config: pytest.Config) -> Generator[tuple[str, str], None, None]:
+    """Redirect the report of a session; yields its path and that of a temporary file. Both are empty without a report."""
+    logger = config.stash.get(xml_key, None)
+    if logger is None:
+        yield "", ""
+        return
+    path = logger.logfile
+    descriptor, logger.logfile = tempfile.mkstemp(".xml")
+    os.close(descriptor)
+    try:
+        yield path, logger.logfile
+    finally:
+        os.unlink(logger.logfile)
+        logger.logfile = path
 
 
 def _key(case: ElementTree.Element) -> tuple[str, str]:

@@ -30,6 +30,7 @@ KINDS = {
     "receive-unmatched": "no message arrived for a receive",
     "collective-unfinished": "some ranks never made a collective call",
     "unsafe-send": "a send would not complete without buffering",
+    "rank-number": "a rank is -1, which MPI libraries understand differently",
     "missing-wait": "no rank waited for an operation",
     "missing-start": "a persistent operation was never started",
     "after-finalize": "MPI was called after Finalize",

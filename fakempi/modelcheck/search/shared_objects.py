@@ -8,8 +8,9 @@ the next comparison is not noticed.
 
 The names in `builtins`, and the sets of names in modules of the standard library except `sys`, are compared at the same
 times; at the end of a run, so are environment variables and the working directory. Other contents of installed packages and
-the standard library are not, except the generators of `random` and `numpy.random`. Ranks of scripts share nothing else,
-since each rank has private modules, variables and a directory.
+the standard library are not, except the generators of `random` and `numpy.random`. Ranks of scripts have private modules,
+variables and a directory, and see only their own assignments to names of the library. The names are therefore compared at
+the end of a run only: those that have changed then are shared.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ MAX_WAITS = 1000
 class SharedObjects:
     """A snapshot of the objects that the ranks of a program can reach, taken before the first run.
 
-    If the program is a wrapper, its attribute `shares` lists the objects that ranks can reach.
+    If the program is a wrapper, its attribute `shares` lists the objects that ranks can reach. If its attribute
+    `has_own_library` is true, each rank sees only its own names in modules of the standard library while it runs.
     """
 
     def __init__(self, main: Any, args: Sequence[Any]) -> None:
@@ -45,7 +47,7 @@ class SharedObjects:
         self.parts = {name: self._content([value]) for name, value in _named(self.main, args).items()}
         self.before = self._content(self.roots, True)
         self.variables, self.directory = dict(_variables()), _directory()
-        self.library = LibraryNames()
+        self.library, self.has_own_library = LibraryNames(), getattr(main, "has_own_library", False)
         self.has_run = False
 
     def is_first_run(self) -> bool:
@@ -62,7 +64,7 @@ class SharedObjects:
             return True
         now = self._content(self.roots, True)
         if now is not None and now == self.before:
-            self.why = self.library.changed()
+            self.why = self.library.changed() if ended or not self.has_own_library else ""
             if ended and _variables() != self.variables:
                 self.why = "environment variables"
             elif ended and _directory() != self.directory:
@@ -84,7 +86,7 @@ class SharedObjects:
 
 
 class LibraryNames:
-    """The names in `builtins` and in modules of the standard library, which ranks of scripts share, too.
+    """The names in `builtins` and in modules of the standard library.
 
     Modules rebind their names and change their objects for themselves, so only names that are added or deleted count there.
     `sys` is not compared: ranks of scripts have private values of some of its names.

@@ -9,7 +9,7 @@ from fakempi.errors import MPITypeError, MPIValueError
 from fakempi.errors.classes import ERR_ARG, ERR_INFO, ERR_INFO_KEY, ERR_INFO_NOKEY, ERR_INFO_VALUE
 from fakempi.mpi.base.constants import MAX_INFO_KEY, MAX_INFO_VAL
 from fakempi.mpi.base.identity import Handled
-from fakempi.mpi.base.mpi_errors import mpi_error, shown
+from fakempi.mpi.base.mpi_errors import integer, mpi_error, shown
 from fakempi.mpi.base.resource_tracker import track, untrack
 
 if TYPE_CHECKING:
@@ -63,9 +63,12 @@ class Info(Handled["Info"]):
         """Create an info object, empty or with these items."""
         self = cls._copy_of(None)
         if items is not None:
-            if not isinstance(items, Iterable):
-                raise mpi_error(ERR_INFO, f"items is {shown(items)}, not a mapping or a sequence of pairs.", MPITypeError)
-            self.update(items)
+            try:
+                pairs = list(items.items() if isinstance(items, Info | Mapping) else ((key, value) for key, value in items))
+            except (TypeError, ValueError):
+                sentence = f"items is {shown(items)}, not a mapping or a sequence of pairs."
+                raise mpi_error(ERR_INFO, sentence, MPITypeError) from None
+            self.update(pairs)
         track("info-leak", self._entries)
         return self
 
@@ -128,7 +131,7 @@ class Info(Handled["Info"]):
 
     def Get_nthkey(self, n: int) -> str:
         """Return the key number `n`, counted from 0 in the order in which keys were first set."""
-        keys = list(self._alive())
+        keys, n = list(self._alive()), integer("n", n)
         if not 0 <= n < len(keys):
             raise mpi_error(ERR_ARG, f"there is no key number {n}: the info object has {len(keys)} keys.")
         return keys[n]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from operator import index
 from typing import TYPE_CHECKING, Any, Protocol
@@ -212,6 +212,8 @@ class Status:
     @classmethod
     def f2py(cls, arg: list[int]) -> Self:
         """Return the status for the integers of a Fortran status."""
+        if not isinstance(arg, Sequence):
+            raise mpi_error(ERR_ARG, f"arg is {shown(arg)}, not a list of {F_STATUS_SIZE} integers.", MPITypeError)
         if len(arg) < F_STATUS_SIZE:
             raise mpi_error(ERR_ARG, f"a Fortran status has {F_STATUS_SIZE} integers, not {len(arg)}.", MPIValueError)
         low, high, source, tag, error = (_integer("arg", number) for number in arg[:F_STATUS_SIZE])

@@ -207,7 +207,7 @@ class Comm(
         self._check_alive()
         if split_type not in (UNDEFINED, COMM_TYPE_SHARED, *_GUIDED, COMM_TYPE_HW_UNGUIDED):
             split_type = integer("split_type", split_type)
-            raise NotImplementedError(f"Split_type: split type {split_type} is not supported; use COMM_TYPE_SHARED.")
+            self._raise(mpi_error(ERR_ARG, f"split type {split_type} is not valid: use COMM_TYPE_SHARED, for example."))
         unknown = split_type in _GUIDED and info.get(_RESOURCE) != _SHARED_MEMORY
         if split_type == UNDEFINED or unknown:
             return self._split("Split_type", None, 0)

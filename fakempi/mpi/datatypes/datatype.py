@@ -9,7 +9,7 @@ from fakempi.errors import MPITypeError, MPIValueError
 from fakempi.errors.classes import ERR_ARG, ERR_TYPE
 from fakempi.mpi.base import constants as c
 from fakempi.mpi.base.attributes import object_name
-from fakempi.mpi.base.mpi_errors import mpi_error
+from fakempi.mpi.base.mpi_errors import integer, mpi_error
 from fakempi.mpi.base.resource_tracker import track, untrack
 from fakempi.mpi.datatypes import basic, derived, packing
 from fakempi.mpi.datatypes.darray import darray
@@ -179,7 +179,7 @@ class Datatype(TypeHandle):
     @classmethod
     def Match_size(cls, typeclass: int, size: int) -> Self:
         """Fortran's type of that class and size in bytes."""
-        return cls._permanent(basic.by_class(typeclass, size))
+        return cls._permanent(basic.by_class(integer("typeclass", typeclass), integer("size", size)))
 
     @classmethod
     def _from_definition(cls, definition: Definition) -> Self:
@@ -331,7 +331,7 @@ def _definitions(datatypes: Any) -> list[Definition]:
     """Return the definitions of a sequence of handles."""
     try:
         items = [datatypes[i] for i in range(len(datatypes))]
-    except TypeError:
+    except (TypeError, LookupError):
         raise mpi_error(ERR_ARG, f"{datatypes!r} is not a sequence of datatypes.", MPITypeError) from None
     for datatype in items:
         if not isinstance(datatype, Datatype):

@@ -207,7 +207,7 @@ def numbers(what: str, values: Any, *, like: list[int] | None = None, least: int
     try:
         plain = type(values) is list or type(values) is tuple
         result = list(map(index, values)) if plain else [index(values[i]) for i in range(len(values))]
-    except TypeError:
+    except (TypeError, LookupError):
         raise mpi_error(ERR_ARG, f"{what} is {values!r}, not a sequence of integers.", MPITypeError) from None
     if like is not None and len(result) != len(like):
         raise mpi_error(ERR_ARG, f"{what} has {len(result)} items where {len(like)} are expected.", MPIValueError)

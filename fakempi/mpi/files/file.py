@@ -201,14 +201,17 @@ class File(FileAccesses, Handled["File"]):
     ) -> None:  # fmt: skip
         """Set this rank's view collectively, with an etype of the same size on all ranks; pointers return to 0."""
         part, opened = self._alive(), self._opened
-        for name, datatype in (("etype", etype), ("filetype", filetype or etype)):
+        filetype = etype if filetype is None else filetype
+        for name, datatype in (("etype", etype), ("filetype", filetype)):
             if not isinstance(datatype, Datatype) or not datatype:
                 raise mpi_error(ERR_TYPE, f"the {name} is {datatype!r}, not a datatype.", MPITypeError)
         disp = integer("disp", disp)
         if disp == DISPLACEMENT_CURRENT and opened.amode & MODE_SEQUENTIAL:
             disp = part.view.byte(opened.pointer)
+        else:
+            self._reject_sequential("disp must be DISPLACEMENT_CURRENT", ERR_ARG)
         try:
-            view = View(disp, Datatype(etype), Datatype(filetype or etype), datarep)
+            view = View(disp, Datatype(etype), Datatype(filetype), datarep)
         except MPIError as error:
             self._raise(error)
         hints = part.hints.updated(info)
@@ -242,21 +245,26 @@ class File(FileAccesses, Handled["File"]):
     def Seek_shared(self, offset: int, whence: int = SEEK_SET) -> None:
         """Move the shared pointer collectively, to the same offset on all ranks."""
         opened = self._opened
+        self._reject_sequential()
         to = self._target_offset(opened.pointer, offset, whence)
         self._require_same("Seek_shared", "the new offset", to, lambda same: setattr(opened, "pointer", same))
 
     def Get_position_shared(self) -> int:
         """Return the shared pointer, in etypes."""
         self._await_turn()
+        self._reject_sequential()
         return self._opened.pointer
 
     def Get_byte_offset(self, offset: int) -> int:
         """Return the byte of the file at an offset in etypes."""
+        self._reject_sequential()
         return self._alive().view.byte(self._offset(offset))
 
     def Get_type_extent(self, datatype: Datatype) -> int:
         """Return the extent of a datatype in the file."""
         view = self._alive().view
+        if not isinstance(datatype, Datatype):
+            raise mpi_error(ERR_TYPE, f"datatype is {datatype!r}, not a Datatype such as MPI.INT.", MPITypeError)
         return in_file(datatype).extent if view.external else datatype.extent
 
     @property
@@ -330,6 +338,7 @@ class File(FileAccesses, Handled["File"]):
     def _resize(self, call: str, size: int, *, grow_only: bool) -> None:
         storage = self._opened.storage
         self._check(write=True, shared=True)
+        self._reject_sequential()
 
         def resize(size: int) -> None:
             if not grow_only or size > storage.size:
@@ -341,6 +350,7 @@ class File(FileAccesses, Handled["File"]):
         return self._check(write=not self._opened.amode & MODE_RDONLY)
 
     def _target_offset(self, pointer: int, offset: int, whence: int) -> int:
+        whence = integer("whence", whence)
         if whence not in _WHENCE:
             sentence = f"whence is {whence!r}: expecting {', '.join(_WHENCE.values())}."
             self._raise(mpi_error(ERR_ARG, sentence))

@@ -78,10 +78,16 @@ class FileState(HandlesErrors):
             self._raise(mpi_error(ERR_READ_ONLY, f"{self._opened.path} was opened with MODE_RDONLY."))
         if not write and amode & MODE_WRONLY:
             self._raise(mpi_error(ERR_ACCESS, f"{self._opened.path} was opened with MODE_WRONLY."))
-        if amode & MODE_SEQUENTIAL and not shared:
-            sentence = "the file was opened with MODE_SEQUENTIAL: only the shared pointer can be used."
-            self._raise(mpi_error(ERR_UNSUPPORTED_OPERATION, sentence))
+        if not shared:
+            self._reject_sequential("only the shared pointer can be used")
         return part
+
+    def _reject_sequential(
+        self, rule: str = "the call needs a file with random access", code: int = ERR_UNSUPPORTED_OPERATION
+    ) -> None:
+        """Raise an error if the file was opened with MODE_SEQUENTIAL."""
+        if self._opened.amode & MODE_SEQUENTIAL:
+            self._raise(mpi_error(code, f"the file was opened with MODE_SEQUENTIAL: {rule}."))
 
     def _etypes(self, nbytes: int) -> int:
         """Return the number of etypes in `nbytes` bytes of memory."""

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from fakempi.errors.classes import ERR_NOT_SAME
+from fakempi.errors import MPITypeError
+from fakempi.errors.classes import ERR_INFO, ERR_NOT_SAME
 from fakempi.mpi.base.info import Info
-from fakempi.mpi.base.mpi_errors import mpi_error
+from fakempi.mpi.base.mpi_errors import mpi_error, shown
 
 
 class Hints(NamedTuple):
@@ -23,6 +24,8 @@ class Hints(NamedTuple):
 
     def updated(self, info: Info) -> Hints:
         """Return the hints updated by an info."""
+        if info is not None and not isinstance(info, Info):
+            raise mpi_error(ERR_INFO, f"info is {shown(info)}, not an Info: use MPI.Info.Create().", MPITypeError)
         given = {key: value for key, value in (info or {}).items() if key in self._fields and _is_valid(key, value)}
         return self._replace(**given)
 

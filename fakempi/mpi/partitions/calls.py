@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import SupportsIndex
 
-from fakempi.errors.classes import ERR_ARG, ERR_RANK
+from fakempi.errors.classes import ERR_ARG, ERR_RANK, ERR_TAG
 from fakempi.mpi.base.constants import ANY_SOURCE, ANY_TAG, PROC_NULL
 from fakempi.mpi.base.context import Context
 from fakempi.mpi.base.info import INFO_NULL, Info
@@ -47,7 +47,8 @@ class Partitioned(CommState):
         self._check_alive()
         parts, buf = self._parts(partitions), pinned(buf)
         if source == ANY_SOURCE or tag == ANY_TAG:
-            self._raise(mpi_error(ERR_RANK, "a partitioned receive needs a source and a tag: wildcards are not allowed."))
+            sentence = "a partitioned receive needs a source and a tag: wildcards are not allowed."
+            self._raise(mpi_error(ERR_RANK if source == ANY_SOURCE else ERR_TAG, sentence))
         source, tag = integer("source", source), integer("tag", tag)
         if not 0 <= source < self._n_peers or not 0 <= tag <= TAG_LIMIT:
             self._null_receive(source, tag)

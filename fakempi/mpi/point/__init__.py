@@ -7,6 +7,7 @@ objects        send, recv and similar calls
 arrival        where the payload of a message goes when it is matched
 mismatch       messages that are received as another datatype
 races          wildcard receives that could have matched another message
+rank_numbers   reports -1 that a program has computed as a rank
 request        requests
 request_lists  lists of requests: Waitany, Testall and similar calls
 lower_case     lower-case names of calls that pass no object

@@ -35,6 +35,7 @@ from fakempi.mpi.interfaces.records import CallOrigin, Origins
 from fakempi.mpi.interfaces.services import ChoicePoints, ProcessBufferChecks
 from fakempi.mpi.point.arrival import complete_send, truncation_error
 from fakempi.mpi.point.races import check_previous_wildcard, check_wildcard
+from fakempi.mpi.point.rank_numbers import check_number
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -196,6 +197,8 @@ class CommState(HandlesErrors):
         """Return a completed send to PROC_NULL; raise an error for another dest, or if the tag is invalid."""
         self._check_faults()
         if dest == PROC_NULL and 0 <= tag <= TAG_LIMIT:
+            if self._origins is not None and self._process.number_checks:
+                check_number(self._process, "dest")
             return NullOperation(self._loop.now)  # type: ignore[return-value]  # it has the attributes that callers use
         if dest != PROC_NULL:
             self._check_rank(dest, "dest")
@@ -210,6 +213,8 @@ class CommState(HandlesErrors):
         """Return a completed receive from PROC_NULL; raise an error for another source, or if the tag is invalid."""
         self._check_faults()
         if source == PROC_NULL and -1 <= tag <= TAG_LIMIT:
+            if self._origins is not None and self._process.number_checks:
+                check_number(self._process, "source")
             return NullOperation(self._loop.now)  # type: ignore[return-value]  # it has the attributes that callers use
         if source not in (PROC_NULL, ANY_SOURCE):
             self._check_rank(source, "source")

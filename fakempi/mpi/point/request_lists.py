@@ -5,19 +5,19 @@ They take any object of the protocol `Pending`, since the module of `Request` im
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from fakempi.core.kernel.agenda import Time
 from fakempi.core.kernel.loop import Loop
 from fakempi.core.kernel.task import Task
 from fakempi.errors import MPIError, MPITypeError
-from fakempi.errors.classes import ERR_IN_STATUS, ERR_REQUEST, SUCCESS
+from fakempi.errors.classes import ERR_ARG, ERR_IN_STATUS, ERR_REQUEST, SUCCESS
 from fakempi.mpi.base.constants import UNDEFINED
 from fakempi.mpi.base.current import running_process
-from fakempi.mpi.base.mpi_errors import mpi_error
+from fakempi.mpi.base.mpi_errors import mpi_error, shown
 from fakempi.mpi.base.region import wait_region
-from fakempi.mpi.base.status import Status
+from fakempi.mpi.base.status import Status, check_status
 from fakempi.mpi.base.waiting import wait_any
 from fakempi.mpi.interfaces.operations import Operation
 from fakempi.mpi.interfaces.services import ChoicePoints
@@ -146,6 +146,8 @@ def status_list(statuses: Sequence[Status] | None, count: int) -> list[Status | 
     """Return `count` statuses of the program. A list that is too short is extended; otherwise missing ones are None."""
     if statuses is None:
         return [None] * count
+    if not isinstance(statuses, Iterable):
+        raise mpi_error(ERR_ARG, f"statuses is {shown(statuses)}, not a list of Status.", MPITypeError)
     if isinstance(statuses, list):
         statuses.extend(Status() for _ in range(count - len(statuses)))
     return [*statuses, *([None] * (count - len(statuses)))]
@@ -178,4 +180,5 @@ def finish_all(requests: Sequence[Pending], indices: Sequence[int], statuses: li
 def fill_empty(status: Status | None) -> None:
     """Fill a status, if there is one, as MPI defines for no active request."""
     if status is not None:
+        check_status(status)
         status._fill_empty()

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from fakempi.errors import MPIError, MPITypeError, MPIValueError
-from fakempi.errors.classes import ERR_ARG, ERR_COUNT, ERR_OP, ERR_RMA_RANGE, ERR_TRUNCATE, ERR_TYPE
+from fakempi.errors.classes import ERR_ARG, ERR_COUNT, ERR_DISP, ERR_OP, ERR_RMA_RANGE, ERR_TRUNCATE, ERR_TYPE
 from fakempi.mpi.base.call_site import call_and_site
 from fakempi.mpi.base.current import running_process
 from fakempi.mpi.base.mpi_errors import integer, mpi_error
@@ -74,6 +74,8 @@ def locate_elements(origin: BufSpec, target: TargetSpec | None, part: Any, op: O
     if op in (REPLACE, NO_OP):
         content, nbytes, target_data, extent = locate(origin, target, part, False)
         return content, nbytes, target_data, extent, _replacing(nbytes) if op == REPLACE else _doing_nothing
+    if not isinstance(op, Op):
+        raise mpi_error(ERR_ARG, f"op is {op!r}, not an Op such as MPI.SUM.", MPITypeError)
     if not op.is_predefined:
         raise mpi_error(ERR_OP, f"{op!r} is user-defined: one-sided communication takes only predefined operations.")
     if type(origin) is Phantom:
@@ -179,7 +181,7 @@ def _bytes_at(part: Any, disp: int, low: int, high: int) -> tuple[Memory, int]:
             f"displacement {disp}{unit} accesses bytes {at + low} to {at + high} of the window of {part.process.name}, "
             f"which has {len(memory)} bytes."
         )
-        raise mpi_error(ERR_RMA_RANGE, sentence)
+        raise mpi_error(ERR_DISP if disp < 0 else ERR_RMA_RANGE, sentence)
     return memory, at
 
 

@@ -40,7 +40,6 @@ from fakempi.mpi.buffers.typing import Bottom
 from fakempi.mpi.comms.intracomm import Intracomm
 from fakempi.mpi.comms.predefined import COMM_SELF
 from fakempi.mpi.interfaces.buffers import Buffer
-from fakempi.mpi.point.handle import CommState
 from fakempi.mpi.windows.accesses import OneSidedCalls
 from fakempi.mpi.windows.epochs import LOAD_STORE_ORDER
 from fakempi.mpi.windows.properties import WinProperties
@@ -114,6 +113,7 @@ class Win(OneSidedCalls, WinProperties, Handled["Win"]):
     @classmethod
     def Allocate_shared(cls, size: int, disp_unit: int = 1, info: Info = INFO_NULL, comm: Intracomm = COMM_SELF) -> Self:
         """Create a window of contiguous memory that ranks of a node access by loads and stores (`Shared_query`)."""
+        _check_comm(comm)
         side = comm._local()
         universe = side.context.universe
         nodes = {universe.cost.node(number) for number in side.members} if universe.has_nodes else {0}
@@ -139,12 +139,11 @@ class Win(OneSidedCalls, WinProperties, Handled["Win"]):
 
     @classmethod
     def _create(
-        cls, call: str, flavor: int, memory: Any, disp_unit: SupportsIndex, info: Info, comm: CommState,
+        cls, call: str, flavor: int, memory: Any, disp_unit: SupportsIndex, info: Info, comm: Intracomm,
         keep_alive: Any = None, conclude: Callable[[list[WindowPart]], None] | None = None,
     ) -> Self:  # fmt: skip
         """Create a window collectively: each rank contributes its part, and the last rank combines them."""
-        if not isinstance(comm, Intracomm):
-            raise mpi_error(ERR_ARG, f"comm is {comm!r}, not an intracommunicator.", MPITypeError)
+        _check_comm(comm)
         side = comm._local()
         unit = integer("disp_unit", disp_unit)
         if unit < 1:
@@ -262,3 +261,9 @@ def _size(size: SupportsIndex) -> int:
 
 WIN_NULL = Win()
 export_buffer(Win, lambda win: win.tomemory()._memory)  # for Python before 3.12, which does not call `__buffer__`
+
+
+def _check_comm(comm: object) -> None:
+    """Raise an error unless an argument is an intracommunicator."""
+    if not isinstance(comm, Intracomm):
+        raise mpi_error(ERR_ARG, f"comm is {comm!r}, not an intracommunicator.", MPITypeError)

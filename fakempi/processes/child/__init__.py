@@ -14,6 +14,7 @@ encoding    pickled values, and placeholders of objects that stay in one process
 memory    memory that calls use
 shared    shared memory of windows
 package    the modules `mpi4py` and `mpi4py.MPI`
+names    public names of fakempi, such as `region`
 process    the rank, for modules of fakempi that expect an emulator
 extension_modules    rejects compiled modules that call an MPI library
 clocks    `time.sleep` and clocks in modeled time

@@ -11,7 +11,7 @@ from fakempi.processes.child.memory import Memory
 from fakempi.processes.protocol import CALLBACK_RESULT, OPERATORS, PICKLE, REFER, write
 
 
-class Callbacks:
+class CallbackService:
     """Calls functions for the parent, and sends the results."""
 
     encoder: Encoder

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from fakempi.errors import MPIError
 from fakempi.errors.classes import ERR_OTHER
-from fakempi.processes.child.callbacks import Callbacks
+from fakempi.processes.child.callbacks import CallbackService
 from fakempi.processes.child.compact import Compact
 from fakempi.processes.child.encoding import Encoder, Proxy
 from fakempi.processes.child.ending import LockAfterEnd, LockOfThreads, RunEnded, end_worker_with
@@ -58,7 +58,7 @@ class ChildFiles(NamedTuple):
     ending: int
 
 
-class Channel(Callbacks):
+class Channel(CallbackService):
     """Makes calls of this process.
 
     Attributes

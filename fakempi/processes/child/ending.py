@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from traceback import walk_stack
 from typing import Any
 
 from fakempi.processes.protocol import MAIN, MAIN_WAITS, THREAD
@@ -76,10 +77,7 @@ def end_worker_with(lifeline: int) -> None:
     """
     from fakempi.isolation.workers import FAMILY
 
-    frame: Any = sys._getframe(1)
-    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] not in FAMILY:
-        frame = frame.f_back
-    if frame is not None:
+    if any(frame.f_globals.get("__name__", "").partition(".")[0] in FAMILY for frame, _ in walk_stack(None)):
         with suppress(OSError):
             end_with(os.open(f"/proc/self/fd/{lifeline}", os.O_RDONLY | os.O_CLOEXEC))
 

@@ -54,7 +54,7 @@ def main(files: ChildFiles, start: dict[str, Any], stash: dict[str, Any]) -> Non
     """Execute the program of a rank.
 
     `start` has `code` (the proxy module), `starts`, `local`, `argv`, `path`, `file`, `module`, `text`, `number`, `seed`,
-    `debug`, `debug_port`, `cpu_scale`, `directory`, `share`, `open_files`.
+    `debug`, `debug_port`, `cpu_scale`, `directory`, `variables`, `share`, `open_files`.
     """
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (start["open_files"], hard))  # the parent may have raised it for itself
@@ -62,6 +62,11 @@ def main(files: ChildFiles, start: dict[str, Any], stash: dict[str, Any]) -> Non
         os.set_inheritable(fd, False)
     if os.getcwd() != start["directory"]:
         os.chdir(start["directory"])
+    for name, value in start["variables"].items():
+        if value is not None:
+            os.environ[name] = value
+        else:
+            os.environ.pop(name, None)
     channel = Channel(files)
     hide_end_of_threads()
     sys.path[:] = start["path"]

@@ -23,15 +23,15 @@ VERSION = "4.1.2"
 
 def install(channel: Channel, start: dict[str, Any]) -> None:
     """Put the modules into `sys.modules`."""
-    from fakempi.processes.child import process
+    from fakempi.processes.child import names, process
 
     process.install(channel)
     api = _proxies(channel, start)
     channel.module = api
     package_names = vars(sys.modules[__name__.partition(".")[0]])
     package_names["MPI"] = api
-    for name in ("compute", "die"):
-        package_names[name] = vars(api).pop(name)
+    names.replace(package_names, vars(api))
+    sys.modules["fakempi.mpi.base.current"].rank_of_child.add_note = vars(api).pop("add_note")
     channel.set_options, channel.pickle_object = vars(api).pop("set_options"), vars(api).pop("pickle_object")
     vars(api)["_unpickle_object"] = vars(api).pop("unpickle_object")
     sys.modules["fakempi.MPI"] = api

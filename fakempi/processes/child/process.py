@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from fakempi.processes.child.channel import Channel
+from fakempi.processes.child.names import reject_import
 
 
 class ChildRank:
@@ -21,6 +22,13 @@ class ChildRank:
         self.name = "this rank"
         self.initialized = True
         self.thread_level: int | None = None
+        self.universe = self  # for pytest's session on this rank, which keeps a summary for each universe
+        self.add_note: Any = None  # a function of the parent
+
+    @property
+    def comm_world(self) -> Any:
+        """COMM_WORLD."""
+        return self.channel.module.COMM_WORLD
 
 
 class Outside:
@@ -67,7 +75,8 @@ def install(channel: Channel) -> None:
     current: Any = ModuleType("fakempi.mpi.base.current")
     current.os_thread, current.outside = OSThread(ChildLoop(channel)), Outside()
     current.current_process = current.current_name = current.current_rank = lambda: None
-    current.running_process = lambda: rank
+    current.running_process, current.rank_of_child = lambda: rank, rank
+    current.__getattr__ = reject_import
     sys.modules[current.__name__] = current
     root = os.path.dirname(str(sys.modules["fakempi"].__file__))
     for name in ("isolation", "mpi"):  # packages whose `__init__` is not executed, so that its imports are not loaded

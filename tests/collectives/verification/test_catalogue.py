@@ -45,7 +45,7 @@ def test_jobs_are_reproducible(operation: str, name: str, kind: str) -> None:
 
 def test_jobs_have_all_numbers_of_ranks_up_to_forty_and_some_larger_ones() -> None:
     """The largest number requested is among them; most jobs are on numbers around powers of two."""
-    jobs = make_jobs(find("bcast", "binomial"), 70, 600, ("threads",))
+    jobs = make_jobs(find("allreduce", "recursive_doubling"), 70, 600, ("threads",))
     number = Counter(job.case.p for job in jobs)
     assert sorted(number) == [*range(1, 41), 48, 63, 64, 65, 70]
     usual = [*range(1, 10), 12, 15, 16, 17, 24, 31, 32, 33, 48, 63, 64, 65, 70]

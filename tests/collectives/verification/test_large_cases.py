@@ -18,7 +18,7 @@ from collectives.split import UNDEFINED
 from collectives.verification.choices import parameter_choices
 from collectives.verification.fault import EXACT
 from collectives.verification.fault_search import find_faults
-from collectives.verification.plan.jobs import make_jobs
+from collectives.verification.plan.jobs import CASES, make_jobs
 from collectives.verification.plan.large_cases import (
     LONG_BYTES,
     LONG_ELEMENTS,
@@ -30,7 +30,7 @@ from collectives.verification.plan.large_cases import (
 from collectives.verification.plan.tried import tried_lines
 from collectives.verification.shrinking import possible, shrunk
 from collectives.verification.sort_and_split import SortCase, SplitCase
-from collectives.verification.sweep import CASES, examine
+from collectives.verification.sweep import examine
 from fakempi.apps.cli.verifying import find_algorithm
 from fakempi.apps.emulator import Emulator
 from tests.loops import for_each
@@ -185,7 +185,7 @@ def test_sorts_and_splits_on_many_ranks_move_data(name: str) -> None:
     operation, _, name = name.partition("/")
     algorithm = find(operation, name, kind="chain" if operation == "sort" else "split")
     cases = [job.case for job in make_jobs(algorithm, None, 1, ("greenlets",)) if job.case.p > 17]
-    assert [case.p for case in cases] == [p for p in range(18, 41) for _ in range(2)]
+    assert [case.p for case in cases] == [p for p in (*range(18, 41), 63, 64, 65) for _ in range(2 if p < 41 else 1)]
     for case in cases:
         if isinstance(case, SplitCase):
             assert max(Counter(color for color in case.colors if color is not UNDEFINED).values()) > 1, case
@@ -196,13 +196,13 @@ def test_sorts_and_splits_on_many_ranks_move_data(name: str) -> None:
 
 @for_each("name", ["bcast/knomial", "reduce_scatter/ring", "alltoallv/pairwise", "inter:reduce_scatter/even_cut"])
 def test_the_default_plan_has_many_ranks_and_long_messages(name: str) -> None:
-    """All numbers of ranks up to 40, roots on many ranks, and blocks of more than 64 KiB, in a limited number of cases."""
+    """Numbers of ranks up to 40, several roots, and blocks of more than 64 KiB, in a limited number of cases."""
     algorithm = find_algorithm(name)
     jobs = make_jobs(algorithm, None, CASES, ("greenlets", "threads"))
     assert jobs == make_jobs(algorithm, None, CASES, ("greenlets", "threads"))
-    assert len(jobs) < 1.5 * CASES
+    assert len(jobs) < 2 * CASES
     accepted = [job.case for job in jobs if not job.rejected]
-    assert {case.ranks for case in accepted} == {*range(2 if algorithm.kind == "inter" else 1, 41)}
+    assert {case.ranks for case in accepted} >= {*range(2 if algorithm.kind == "inter" else 1, 41)}
     many = [case for case in accepted if case.ranks > 17]
     assert max(map(largest_block, many)) >= LONG_ELEMENTS
     assert algorithm.operation != "bcast" or {case.root > 0 for case in many} == {False, True}
@@ -224,7 +224,7 @@ def test_radices_segment_sizes_and_words_of_messages_are_tried() -> None:
         {}, {"way": "down"}, {"way": "around"}, *({"width": width} for width in (1, 2, 3, 4, 5, 6, 7, 8, 10, 21, 41))
     ]  # fmt: skip
     jobs = make_jobs(find("bcast", "knomial"), None, CASES, ("greenlets",))
-    assert {job.case.parameters.get("k", 4) for job in jobs if not job.rejected} == {*range(2, 10)}
+    assert {job.case.parameters.get("k", 4) for job in jobs if not job.rejected} >= {*range(2, 11), 15, 16, 17, 63, 64, 65}
     jobs = make_jobs(find("bcast", "chain"), None, CASES, ("greenlets",))
     sizes = {job.case.parameters.get("segment_bytes", 65536) for job in jobs}
     assert {1, 24, 100, 65536} < sizes
@@ -255,7 +255,7 @@ def test_the_verdict_states_what_was_tried() -> None:
     ring = examine(find("allreduce", "ring"), Emulator(), ranks=3, cases=45)
     assert (ring.ranks, ring.scope) == (3, [
         "ranks: 1-3",
-        "largest message or block: 0 to 32,770 elements, 0 to 65,636 bytes; more than 64 KiB in 3 cases",
+        "largest message or block: 0 to 65,537 elements, 0 to 196,608 bytes; more than 64 KiB in 5 cases",
     ])  # fmt: skip
     assert examine(find("barrier", "wmpi", kind="inter"), Emulator(), ranks=3, cases=9).scope == [
         "ranks: 2-3 in both groups, 1-2 in A, 1-2 in B",

@@ -168,17 +168,6 @@ def test_an_unguided_split_goes_one_level_down_and_names_it() -> None:
     assert run(main, 3) == [(None, False, None)] * 3
 
 
-def test_unknown_split_types_are_rejected() -> None:
-    """The message says so."""
-
-    def main(comm: Any) -> None:
-        words = r"^Split_type: split type 17 is not supported; use COMM_TYPE_SHARED\.$"
-        with pytest.raises(NotImplementedError, match=words):
-            comm.Split_type(17)
-
-    run(main, 1)
-
-
 # -- from groups ---------------------------------------------------------------------------------------------------
 
 

@@ -96,6 +96,27 @@ def test_pending_operations_on_a_freed_communicator_continue() -> None:
     assert fakempi.run(main, 2).returns == [1.0, 2.0]
 
 
+def test_an_unknown_split_type_is_an_error_of_mpi() -> None:
+    """Also between groups; it goes to the communicator's error handler."""
+
+    def main(comm: Any) -> list[Any]:
+        local = comm.Split(comm.rank, 0)
+        inter = local.Create_intercomm(0, comm, 1 - comm.rank)
+        codes: list[int] = []
+        handler = MPI.Comm.Create_errhandler(lambda of, code: codes.append(code))
+        inter.Set_errhandler(handler)
+        handler.Free()
+        for each in (comm, inter, MPI.Comm(comm)):
+            with pytest.raises(MPI.Exception, match="split type -5 is not valid: use COMM_TYPE_SHARED") as error:
+                each.Split_type(-5)
+            assert error.value.Get_error_class() == MPI.ERR_ARG
+        inter.Free()
+        local.Free()
+        return codes
+
+    assert fakempi.run(main, 2).returns == [[MPI.ERR_ARG]] * 2
+
+
 def test_create_with_different_groups_is_reported(backend: Any) -> None:
     """All members of a group must pass it."""
 

@@ -181,6 +181,50 @@ def test_accesses_that_the_mode_forbids_are_rejected(path: str) -> None:
     fakempi.run(opened(path, reading, MPI.MODE_RDONLY), 1)
 
 
+def test_a_sequential_file_has_no_random_access(path: str, backend: Any) -> None:
+    """Its size is not set, its shared pointer not moved or read, and its view begins at the current position."""
+
+    def work(comm: MPI.Intracomm, file: MPI.File) -> int:
+        calls: tuple[Callable[[], object], ...] = (
+            lambda: file.Set_size(8),
+            lambda: file.Preallocate(8),
+            lambda: file.Seek_shared(0),
+            lambda: file.Get_position_shared(),
+            lambda: file.Get_byte_offset(0),
+            lambda: file.Seek(0),
+            lambda: file.Get_position(),
+            lambda: file.Write_at(0, b"x"),
+        )
+        for call in calls:
+            with pytest.raises(MPI.Exception, match="opened with MODE_SEQUENTIAL") as error:
+                call()
+            assert error.value.Get_error_class() == MPI.ERR_UNSUPPORTED_OPERATION
+        with pytest.raises(MPI.Exception, match="disp must be DISPLACEMENT_CURRENT") as error:
+            file.Set_view(0, MPI.INT32_T)
+        assert error.value.Get_error_class() == MPI.ERR_ARG
+        file.Set_view(MPI.DISPLACEMENT_CURRENT, MPI.INT32_T)
+        file.Write_ordered(b"abcd")
+        return file.Get_size()
+
+    mode = MPI.MODE_WRONLY | MPI.MODE_CREATE | MPI.MODE_SEQUENTIAL
+    assert fakempi.run(opened(path, work, mode), 2, backend=backend).returns[1] == 8
+
+
+def test_a_filetype_that_is_null_is_not_replaced_by_the_etype(path: str) -> None:
+    """None is; DATATYPE_NULL is an error for both, and the view stays as it was."""
+
+    def work(comm: MPI.Intracomm, file: MPI.File) -> list[int]:
+        file.Set_view(4, MPI.INT32_T, None)
+        for etype, filetype in ((MPI.INT32_T, MPI.DATATYPE_NULL), (MPI.DATATYPE_NULL, MPI.INT32_T)):
+            with pytest.raises(MPI.Exception, match="DATATYPE_NULL") as error:
+                file.Set_view(0, etype, filetype)
+            assert error.value.Get_error_class() == MPI.ERR_TYPE
+        displacement, one, other, _ = file.Get_view()
+        return [displacement, one.Get_size(), other.Get_size()]
+
+    assert fakempi.run(opened(path, work), 2).returns == [[4, 4, 4]] * 2
+
+
 def test_wrong_use_is_reported(path: str) -> None:
     """With the numbers that clash."""
 

@@ -164,6 +164,20 @@ def test_invalid_arguments_are_rejected() -> None:
     ]]  # fmt: skip
 
 
+def test_the_class_of_the_error_names_the_argument_that_is_a_wildcard() -> None:
+    """The source comes first if both are."""
+
+    def main(comm: Any) -> list[int]:
+        classes = []
+        for source, tag in ((0, MPI.ANY_TAG), (MPI.ANY_SOURCE, 0), (MPI.ANY_SOURCE, MPI.ANY_TAG), (0, -7), (5, 0)):
+            with pytest.raises(MPI.Exception) as caught:
+                comm.Precv_init(np.zeros(4), 2, source, tag)
+            classes.append(caught.value.Get_error_class())
+        return classes
+
+    assert fakempi.run(main, 1).returns == [[MPI.ERR_TAG, MPI.ERR_RANK, MPI.ERR_RANK, MPI.ERR_TAG, MPI.ERR_RANK]]
+
+
 def test_polling_ends() -> None:
     """When the partition arrives, although nothing else happens until then."""
 

@@ -9,7 +9,10 @@ from typing import Any
 
 from tests.real_mpi.random.observing import Program
 
-FAMILIES = ("datatypes", "reductions", "collectives", "neighborhoods", "files", "windows", "partitions")
+FAMILIES = (
+    "datatypes", "reductions", "collectives", "neighborhoods", "files", "windows", "partitions", "communicators", "messages",
+    "errors",
+)  # fmt: skip
 
 
 def module(family: str) -> Any:

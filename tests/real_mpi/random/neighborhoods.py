@@ -44,14 +44,15 @@ def program(seed: int) -> Program:
                 "type": rng.choice(TYPES),
             }
         )
-    return {"ranks": ranks, "topology": _topology(rng, ranks), "ops": ops}
+    derived = rng.choice(("", "", "dup", "idup", "sub"))
+    return {"ranks": ranks, "topology": _topology(rng, ranks), "derived": derived, "ops": ops}
 
 
 def _topology(rng: Random, ranks: int) -> list[Any]:
     kind = rng.choice(("cart", "cart", "graph", "adjacent", "adjacent", "dist"))
     if kind == "cart":
         shapes = [[a, b, c][:n] for n in (1, 2, 3) for a in (1, 2, 3, 4) for b in (1, 2, 3) for c in (1, 2)]
-        dims = rng.choice([each for each in shapes if prod(each) <= ranks])
+        dims = rng.choice([each for each in shapes if prod(each) <= ranks] + [[]])
         return [kind, dims, [rng.random() < 0.5 for _ in dims]]
     if kind == "graph":
         neighbors: list[list[int]] = [[] for _ in range(ranks)]
@@ -105,10 +106,27 @@ def perform(MPI: Any, comm: Any, program: Program, rank: int) -> list[Any]:
     graph = create_topology(MPI, comm, program["topology"], rank)
     if graph == MPI.COMM_NULL:
         return [None] * len(program["ops"])
+    graph = _derived(MPI, graph, program)
     ordered = program["topology"][0] != "dist"
-    found = [attempt(MPI, partial(_perform, MPI, graph, op, rank, ordered)) for op in program["ops"]]
+    found = [attempt(MPI, partial(_perform, MPI, graph, op, graph.Get_rank(), ordered)) for op in program["ops"]]
     graph.Free()
     return found
+
+
+def _derived(MPI: Any, graph: Any, program: Program) -> Any:
+    """A duplicate, which has the same topology, or the part of a grid along all dimensions but the first."""
+    kind = program["derived"]
+    if not kind or (kind == "sub" and (program["topology"][0] != "cart" or not graph.Get_dim())):
+        return graph
+    if kind == "sub":
+        made = graph.Sub([axis > 0 for axis in range(graph.Get_dim())])
+    elif kind == "dup":
+        made = graph.Dup()
+    else:
+        made, request = graph.Idup()
+        request.Wait()
+    graph.Free()
+    return made
 
 
 def _perform(MPI: Any, graph: Any, op: Op, rank: int, ordered: bool) -> Any:

@@ -17,7 +17,7 @@ COMMON = 3
 TYPES = {"INT32_T": "i4", "INT64_T": "i8", "DOUBLE": "f8", "UINT16_T": "u2"}
 FLAVORS = ("create", "create", "allocate", "shared", "dynamic")
 SYNCS = ("fence", "lock", "lock", "lock_all", "pscw")
-KINDS = ("Put", "Get", "Accumulate", "Get_accumulate", "Fetch_and_op", "Compare_and_swap", "common")
+KINDS = ("Put", "Get", "null", "Accumulate", "Get_accumulate", "Fetch_and_op", "Compare_and_swap", "common")
 OPERATIONS = ("SUM", "MAX", "MIN", "PROD", "REPLACE", "NO_OP")
 
 
@@ -31,6 +31,8 @@ def program(seed: int) -> Program:
         "flavor": rng.choice(FLAVORS),
         "type": rng.choice(list(TYPES)),
         "bytes": rng.random() < 0.3,
+        "named": rng.random() < 0.2,
+        "hints": rng.choice(("", "", "rar,raw", "none", "same_op")),
         "ops": ops,
     }
 
@@ -66,7 +68,14 @@ def _epoch(rng: Random, ranks: int) -> Op:
                 "seed": rng.randrange(100),
             }
         )
-    return {"op": "epoch", "sync": sync, "accesses": accesses, "common": rng.choice(("SUM", "MAX", "PROD", "BXOR"))}
+    checked = [rng.random() < 0.7, rng.random() < 0.5]  # assertions, and Test instead of Wait
+    return {
+        "op": "epoch",
+        "sync": sync,
+        "accesses": accesses,
+        "checked": checked,
+        "common": rng.choice(("SUM", "MAX", "PROD", "BXOR")),
+    }
 
 
 class Memory:
@@ -79,11 +88,16 @@ class Memory:
         unit = 1 if program["bytes"] else size
         self.step, self.bases = size // unit, [0] * program["ranks"]
         self.kept: Any = None
+        info = MPI.Info.Create()
+        if program["hints"] == "same_op":
+            info.Set("accumulate_ops", "same_op_no_op")
+        elif program["hints"]:
+            info.Set("accumulate_ordering", program["hints"])
         if flavor == "create":
             self.kept = bytearray(SLOTS * size)
-            self.win = MPI.Win.Create(self.kept, unit, comm=comm)
+            self.win = MPI.Win.Create(self.kept, unit, info, comm)
         elif flavor == "allocate":
-            self.win = MPI.Win.Allocate(SLOTS * size, unit, comm=comm)
+            self.win = MPI.Win.Allocate(SLOTS * size, unit, info, comm)
             self.kept = self.win.tomemory()
         elif flavor == "shared":
             self.win = MPI.Win.Allocate_shared(SLOTS * size, unit, comm=comm)
@@ -96,7 +110,22 @@ class Memory:
         self.values: Any = np.frombuffer(self.kept, self.dtype)
         self.values[:] = np.arange(SLOTS) + 3 * rank + 1
         self.dynamic = flavor == "dynamic"
-        self.about = [self.win.Get_attr(MPI.WIN_DISP_UNIT) if not self.dynamic else None, self.win.group_size]
+        info.Free()
+        if program["named"]:
+            self.win.Set_name(f"window {flavor}")
+        group = self.win.Get_group()
+        models = {MPI.WIN_UNIFIED: "unified", MPI.WIN_SEPARATE: "separate"}
+        flavors = ("CREATE", "ALLOCATE", "DYNAMIC", "SHARED")
+        self.about = [
+            self.win.Get_attr(MPI.WIN_DISP_UNIT) if not self.dynamic else None,
+            self.win.group_size,
+            self.win.Get_attr(MPI.WIN_SIZE),
+            models[self.win.model],
+            next(each for each in flavors if getattr(MPI, f"WIN_FLAVOR_{each}") == self.win.flavor),
+            MPI.Group.Compare(group, comm.group) == MPI.IDENT,
+            self.win.Get_name() if program["named"] else None,
+        ]
+        group.Free()
         comm.Barrier()
 
     def place(self, target: int, at: int) -> int:
@@ -132,16 +161,22 @@ def _perform(MPI: Any, comm: Any, memory: Memory, op: Op, rank: int, make: Datat
     win, sync, mine = memory.win, op["sync"], op["accesses"][rank]
     results = []
     if sync == "fence":
-        win.Fence(MPI.MODE_NOPRECEDE)
+        win.Fence(MPI.MODE_NOPRECEDE if op["checked"][0] else 0)
         results = [_access(MPI, memory, op, each, make) for each in mine]
+        if op["checked"][1]:  # an empty epoch
+            win.Fence(MPI.MODE_NOSTORE | MPI.MODE_NOPUT)
         win.Fence(MPI.MODE_NOSUCCEED)
     elif sync == "pscw":
         group = comm.Get_group()
-        win.Post(group)
+        win.Post(group, 0 if op["checked"][0] else MPI.MODE_NOSTORE)
         win.Start(group)
         results = [_access(MPI, memory, op, each, make) for each in mine]
         win.Complete()
-        win.Wait()
+        if op["checked"][1]:
+            win.Wait()
+        else:
+            while not win.Test():
+                pass
         group.Free()
     elif sync == "lock":
         for each in mine:
@@ -179,6 +214,11 @@ def _start(MPI: Any, memory: Memory, epoch: Op, access: Op, make: DatatypeBuilde
     target = [place, elements, datatype]
     sent, taken = [data, count, memory.datatype], [result, count, memory.datatype]
     op = getattr(MPI, access["operation"])
+    if kind == "null":
+        win.Put(sent, MPI.PROC_NULL, target)
+        win.Get(taken, MPI.PROC_NULL, target)
+        win.Accumulate(sent, MPI.PROC_NULL, target)
+        return result
     if kind == "common":
         name = epoch["common"] if memory.dtype.kind != "f" or epoch["common"] != "BXOR" else "SUM"
         win.Accumulate(sent, rank, [memory.place(rank, 0), count, memory.datatype], op=getattr(MPI, name))
