@@ -1,19 +1,21 @@
 """Idioms of scripts that use mpi4py, and what they print on a real MPI and here.
 
-    python -m tests.idioms [NAME ...]            run each on MPICH, with `fakempi run`, and with `--processes`; show differences
-    python -m tests.idioms --record [NAME ...]   run each on MPICH and write recorded.json
+    python -m tests.idioms [NAME ...]            on MPICH, with `fakempi run`, and with `--processes`: print differences
+    python -m tests.idioms --here [NAME ...]     all in one process, compared with recorded.json, in a few seconds
+    python -m tests.idioms --record [NAME ...]   run them on MPICH and write recorded.json
 
-An idiom is a script, or a directory that is run with `-m` or as a zip file. Comments at its beginning set how it is run:
+An idiom is a script, or a directory that is run with `-m` or as a zip file. Comments in a script set how it is run:
 
     # ranks: 2            number of ranks; 3 without the comment
     # args: -n 5          arguments
     # stdin: 1 2\\n        standard input of rank 0
     # command: -c         the script is the argument of -c; with `-`, it is the standard input
-    # order: exact        the lines have an order, because ranks wait for each other
+    # order: exact        the order of lines is compared, too, because ranks wait for each other
 """
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -26,14 +28,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from fakempi.apps.cli import main
+from tests.real_mpi.processes import mpiexec
+
 HERE = Path(__file__).parent
 SCRIPTS = HERE / "scripts"
 RECORDED = HERE / "recorded.json"
-LIMIT = 120  # seconds of a run
+LIMIT = 270  # seconds of a run
+WAYS = {"one process": [], "processes": ["--processes"]}
+"""Options of `fakempi run`."""
+
+NOT_HERE = {"faulthandler_enabled", "write_to_descriptor"}
+"""Idioms that need a separate process: they use file descriptors."""
 
 
 class Printed(NamedTuple):
-    """Exit status and lines of standard output. Lines of different ranks have no order, so they are sorted unless the idiom orders them."""
+    """Exit status and lines of standard output, sorted unless the idiom orders them."""
 
     status: int
     lines: list[str]
@@ -81,25 +91,44 @@ def idioms(directory: Path) -> Iterator[Idiom]:
     yield Idiom("as_zip_file", [str(archive)])
 
 
-def run(idiom: Idiom, launcher: list[str]) -> tuple[Printed, str]:
-    """Run an idiom with a launcher, in the directory of the scripts; return also its standard error."""
+def run(idiom: Idiom, way: str) -> tuple[Printed, str]:
+    """Run an idiom in one of `WAYS` or on MPICH; return what it printed, and its standard error."""
+    ranks = ["-n", str(idiom.ranks)]
+    if way == "mpich":
+        launcher = [mpiexec(), *ranks, sys.executable]
+    else:
+        launcher = [sys.executable, "-m", "fakempi", "run", *ranks, *WAYS[way]]
     done = subprocess.run(
-        [*launcher, *idiom.command], input=idiom.input, capture_output=True, timeout=LIMIT, cwd=SCRIPTS,
-        env={name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"},
+        [*launcher, *idiom.command], input=idiom.input, capture_output=True, timeout=LIMIT, cwd=SCRIPTS, check=False,
+        env={**environment(), "PYTHONPATH": str(HERE.parents[1])},
     )  # fmt: skip
     return idiom.printed(done.returncode, done.stdout), done.stderr.decode(errors="backslashreplace")
 
 
-def on_mpich(idiom: Idiom) -> list[str]:
-    """Start the ranks with the mpiexec of this environment."""
-    return [str(Path(sys.executable).with_name("mpiexec")), "-n", str(idiom.ranks), sys.executable]
+def environment() -> dict[str, str]:
+    """Return the variables of this process without those that change how Python writes."""
+    return {name: value for name, value in os.environ.items() if name not in ("PYTHONUNBUFFERED", "PYTHONIOENCODING")}
 
 
-def with_fakempi(idiom: Idiom, *options: str) -> list[str]:
-    """Start the ranks with the command line of fakempi."""
-    return [sys.executable, "-m", "fakempi", "run", "-n", str(idiom.ranks), *options]
+def run_here(idiom: Idiom) -> tuple[Printed, str]:
+    """Run an idiom by the command line in this process."""
+    before, directory = (sys.stdin, sys.stdout, sys.stderr), os.getcwd()
+    out, err = io.BytesIO(), io.BytesIO()
+    sys.stdin, sys.stdout, sys.stderr = (
+        io.TextIOWrapper(stream, encoding="utf-8") for stream in (io.BytesIO(idiom.input), out, err)
+    )
+    streams = sys.stdout, sys.stderr
+    os.chdir(SCRIPTS)
+    try:
+        status = main(["run", "-n", str(idiom.ranks), *idiom.command])
+    finally:
+        os.chdir(directory)
+        for stream in streams:
+            stream.flush()
+        sys.stdin, sys.stdout, sys.stderr = before
+    return idiom.printed(status, out.getvalue()), err.getvalue().decode(errors="backslashreplace")
 
 
 def recorded() -> dict[str, Printed]:
-    """What the idioms print on MPICH."""
+    """Return what the idioms print on MPICH."""
     return {name: Printed(*found) for name, found in json.loads(RECORDED.read_text(encoding="utf-8")).items()}

@@ -1,7 +1,7 @@
 """A package that also works without MPI."""
 
 try:
-    import mpi4py
+    import mpi4py  # noqa: F401
 
     HAVE_MPI = True
 except ImportError:
