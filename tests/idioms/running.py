@@ -69,7 +69,7 @@ class Idiom:
         return self.options.get("stdin", "").replace("\\n", "\n").encode()
 
     def printed(self, status: int, output: bytes) -> Printed:
-        """What a run printed, in a form that is equal for equal runs."""
+        """Return the output of a run in a form that is equal for equal runs."""
         lines = output.decode(errors="backslashreplace").split("\n")
         return Printed(status, lines if self.options.get("order") == "exact" else sorted(line for line in lines if line))
 
@@ -130,5 +130,5 @@ def run_here(idiom: Idiom) -> tuple[Printed, str]:
 
 
 def recorded() -> dict[str, Printed]:
-    """Return what the idioms print on MPICH."""
+    """Return the recorded output of the idioms on MPICH."""
     return {name: Printed(*found) for name, found in json.loads(RECORDED.read_text(encoding="utf-8")).items()}
