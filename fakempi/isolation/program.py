@@ -10,8 +10,10 @@ import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
+from importlib.machinery import PathFinder
 from types import CodeType, ModuleType
 from typing import Any
+from zipfile import is_zipfile
 
 from fakempi.core.kernel.loop import Ended
 from fakempi.errors import MPIValueError
@@ -77,7 +79,9 @@ class Program:
         self.module = rest.pop(0) if first == "-m" else ""
         self.text = rest.pop(0) if first == "-c" else None
         self.file = "" if first in ("-m", "-c") else first
-        self.directory = os.path.dirname(os.path.abspath(self.file)) if self.file else os.getcwd()
+        self.is_application = os.path.isdir(self.file) or (os.path.isfile(self.file) and is_zipfile(self.file))
+        path = os.path.abspath(self.file) if self.file else os.path.join(os.getcwd(), "-c")
+        self.directory = path if self.is_application else os.path.dirname(path)  # the first entry of `sys.path`
         self.argv = [first, *rest]
         self.chosen = choices(share, private, self.directory)
         self.source = b""
@@ -91,6 +95,13 @@ class Program:
         if self.text is not None:
             self.source = self.text.encode(errors="replace")
             return compile(self.text, "<string>", "exec")
+        if self.is_application:
+            spec = main_in(self.file)
+            if spec is None:
+                raise MPIValueError(ERR_ARG, f"program: {self.file!r} has no module __main__, so it cannot be run.")
+            self.source = (spec.loader.get_source("__main__") or "").encode(errors="replace")
+            code: CodeType = spec.loader.get_code("__main__")
+            return code
         if not os.path.isfile(self.file):
             raise MPIValueError(ERR_ARG, f"program: no such file: {self.file!r}.")
         with open(self.file, "rb") as file:
@@ -161,10 +172,11 @@ class Program:
     def _execute(self) -> None:
         main: Any = sys.modules["__main__"]
         code = self.code
-        if self.module:
-            spec = _module_to_run(self.module)
+        if self.module or self.is_application:
+            spec = _module_to_run(self.module) if self.module else main_in(self.file)
             code = spec.loader.get_code(spec.name)
-            sys.argv[0] = spec.origin
+            if self.module:
+                sys.argv[0] = spec.origin
             vars(main).update(__spec__=spec, __file__=spec.origin, __package__=spec.parent, __loader__=spec.loader)
         elif self.file:
             vars(main).update(__file__=self.file, __cached__=None)
@@ -194,6 +206,11 @@ def _without_mpi4py(command: list[str]) -> list[str]:
         return command
     rest = command[2:]
     return rest if rest and (rest[0] in ("-m", "-c") or not rest[0].startswith("-")) else command
+
+
+def main_in(path: str) -> Any:
+    """Return the spec of the module `__main__` of a directory or a zip file, or None."""
+    return PathFinder.find_spec("__main__", [path])
 
 
 def _module_to_run(name: str) -> Any:

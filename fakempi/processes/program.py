@@ -150,7 +150,8 @@ class ProcessProgram(Program):
         start = {
             "code": None if child.is_forked else found.code, "local": LOCAL, "all": list(MPI.__all__),
             "argv": list(self.argv), "path": path,
-            "file": self.file, "module": self.module, "text": self.text, "number": process.number, "seed": self.seed,
+            "file": self.file, "application": self.is_application, "module": self.module, "text": self.text,
+            "number": process.number, "seed": self.seed,
             "share": list(self.allowed), "debug": debug, "debug_port": port, "open_files": self.open_files,
             "cpu_scale": process.universe.cpu_scale, "directory": os.getcwd(),
             "variables": launcher_variables(self.mpi, process),
@@ -164,11 +165,7 @@ class ProcessProgram(Program):
 
     def _may_preload(self) -> bool:
         """Return whether numpy can be imported before the program: its text must not set variables that numpy reads."""
-        text = self.text or ""
-        if self.file:
-            with suppress(OSError), open(self.file, encoding="utf-8", errors="replace") as file:
-                text = file.read()
-        return not any(name in text for name in READ_BY_NUMPY)
+        return not any(name.encode() in self.source for name in READ_BY_NUMPY)
 
 
 class _standard_input:

@@ -82,10 +82,11 @@ def test_a_custom_file_is_verified(knomial: Path, capsys: Capture) -> None:
     assert main(["verify", str(knomial), "--ranks", "5"]) == 0
     first, *lines = capsys.readouterr().out.splitlines()
     assert first.startswith("bcast my_knomial: all claims hold (results, messages, ")
-    assert [line.split(":")[0] for line in lines] == ["  ranks", "  roots", "  largest message or block", "  k"]
+    heads = ["  ranks", "  roots", "  largest message or block", "  its sizes include every power of two", "  k"]
+    assert [re.split(":| up to ", line)[0] for line in lines] == heads
     assert lines[0] == "  ranks: 1-5"
     assert re.search(r"; more than 64 KiB in [1-9]\d* cases$", lines[2])
-    assert lines[3] == "  k: 3 (default), 2, 4-8"
+    assert lines[4] == "  k: 3 (default), 18 values from 2 to 1,000"
 
 
 @pytest.mark.slow
@@ -98,7 +99,7 @@ def test_a_mistake_is_shown_in_the_smallest_case(knomial: Path, capsys: Capture)
     assert main(["verify", str(knomial.with_name("wrong.py")), "--ranks", "6"]) == 1
     out, err = capsys.readouterr()
     assert err == ""
-    *lines, last, _, _, _ = out.splitlines()
+    *lines, last, _, _, _, _ = out.splitlines()
     assert re.fullmatch(r"bcast my_knomial: 1 counterexample in \d+ cases on up to 5 ranks\.", last)  # 30 failures
     assert lines == [
         "bcast my_knomial, deadlock: all unfinished ranks are blocked",

@@ -10,7 +10,7 @@ for another rank is replaced by the block from that rank, of the same size.
     rank 3    0, 1, 2            2, 1, 0
 
 Rounds   no closed form    Sent per rank   all blocks for others    Scratch   none; in place, all blocks
-Time     equal blocks: (p-1) (t_s + m t_w), except in ascending order; otherwise no closed form; the order of
+Time     equal, rotated: (p-1) (t_s + m t_w); longer in ascending order; otherwise no closed form; the order of
          messages depends on timing
 Fits     any p
 Best     blocks of very different sizes: no rank waits for a long message between other ranks

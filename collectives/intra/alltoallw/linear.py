@@ -8,7 +8,7 @@ plain one-dimensional buffer. In place, copies are sent.
     p = 4, where r has [matrix, r, column] for 0     rank 0 sends to 1, 2, 3, receives from 3, 2, 1 and has None for itself
 
 Rounds   no closed form    Sent per rank   all blocks for others    Scratch   none; in place, these blocks
-Time     equal blocks: (p-1) (t_s + m t_w), except in ascending order; otherwise no closed form; the order of
+Time     equal, rotated: (p-1) (t_s + m t_w); longer in ascending order; otherwise no closed form; the order of
          messages depends on timing
 Fits     any p; in place only plain one-dimensional buffers
 Best     parts of matrices with derived datatypes, of very different sizes

@@ -123,11 +123,11 @@ def _accepted(
 ) -> Iterator[Case]:
     """Yield the first case that the algorithm accepts, on the numbers of ranks from the number-th on.
 
-    A parameter of 0 stands for p - 1, p or p + 1.
+    A parameter of 0 stands for p - 1, p or p + 1, but at least 2: smaller values may be invalid even if `fits` accepts them.
     """
     sizes = [each for each in (PAIRS if algorithm.kind == "inter" else GROUPS) if sum(each) <= ranks]
     for p, q in (sizes[(number + turn) % len(sizes)] for turn in range(len(sizes))):
-        values = {name: value or p - 1 + number % 3 for name, value in (parameters or {}).items()}
+        values = {name: value or max(2, p - 1 + number % 3) for name, value in (parameters or {}).items()}
         case = Case(p, q=q, parameters=values)
         if algorithm.operation != "barrier":
             case = replace(sized(algorithm.operation, p, q, size, number, itemsize), parameters=values)

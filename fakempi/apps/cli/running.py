@@ -39,6 +39,7 @@ from fakempi.errors.paths import missing_file
 from fakempi.errors.plurals import counted
 from fakempi.errors.tracebacks import all_shown, printed
 from fakempi.isolation import Program, program
+from fakempi.isolation.program import main_in
 from fakempi.processes.program import ProcessProgram, program_in_processes, wants_processes
 from fakempi.trace.record import Trace
 from fakempi.view.lines import write_text
@@ -173,7 +174,9 @@ def command_of(options: Namespace) -> list[str]:
         command = command[1:]
     if not command:
         raise parse.usage_error("the script is missing: use fakempi run -n 4 script.py, or -m module.")
-    if command[0] not in ("-m", "-c") and not os.path.isfile(command[0]):
+    if command[0] == "-":
+        return ["-c", sys.stdin.read(), *command[1:]]
+    if command[0] not in ("-m", "-c") and not os.path.isfile(command[0]) and not main_in(command[0]):
         hint = f"Use -m {command[0]} to run a module." if command[0].isidentifier() else ""
         raise parse.usage_error(missing_file(command[0], hint))
     return command

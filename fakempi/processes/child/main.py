@@ -13,6 +13,7 @@ import resource
 import signal
 import sys
 import threading
+from importlib.machinery import PathFinder
 from types import CodeType, FrameType, ModuleType
 from typing import Any
 
@@ -152,10 +153,11 @@ def _execute(start: dict[str, Any]) -> None:
     sys.modules["__main__"] = module
     names: Any = vars(module)
     names["__builtins__"] = builtins
-    if start["module"]:
-        spec: Any = _module_to_run(start["module"])
+    if start["module"] or start["application"]:
+        spec: Any = _module_to_run(start["module"]) if start["module"] else PathFinder.find_spec("__main__", [start["file"]])
         code = spec.loader.get_code(spec.name)
-        sys.argv[0] = spec.origin
+        if start["module"]:
+            sys.argv[0] = spec.origin
         names.update(__spec__=spec, __file__=spec.origin, __package__=spec.parent, __loader__=spec.loader)
     elif start["text"] is not None:
         code = compile(start["text"], "<string>", "exec")

@@ -1,0 +1,1 @@
+"""`-m` with a package whose modules import each other."""

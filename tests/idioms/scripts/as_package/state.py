@@ -1,0 +1,4 @@
+from mpi4py import MPI
+
+world = MPI.COMM_WORLD
+counter = []
