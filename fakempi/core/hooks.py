@@ -127,7 +127,7 @@ class OnSpawn(Protocol[Task]):
 
 
 class OnRunAt(Protocol):
-    """Point `run_at` of the loop: a turn is booked. Bookings inlined in `defer` do not reach this point."""
+    """Point `run_at` of the loop: a turn is booked. Bookings inlined in `defer` and `settled` do not reach this point."""
 
     @abstractmethod
     def run_at(self, proceed: Callable[[Time, Any], None], at: Time, item: Any, /) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 Time = float  # seconds of virtual time; ints and Fractions are not converted
 
-ORDER, BOOKED = attrgetter("order"), attrgetter("booked")
+ORDER, BOOKED_AND_ORDER = attrgetter("order"), attrgetter("booked", "order")
 
 COMPACT = 4096  # items taken from a list before its head is deleted: bounds the memory of a run whose time never advances
 
@@ -46,8 +46,7 @@ class Agenda:
     def run_at(self, at: Time, item: Any) -> None:
         """Add a turn, which has an `order`; at the present time, after all other items. The time must not be in the past."""
         item.booked = self.now
-        items = self.items_at.get(at)
-        if items is None:
+        if (items := self.items_at.get(at)) is None:
             self.items_at[at] = [item]
             heappush(self.times, at)
         else:
@@ -55,8 +54,7 @@ class Agenda:
 
     def call_at(self, at: Time, action: Callable[[], None]) -> None:
         """Add an action: at a later time before all turns, at the present time after all other items."""
-        items = self.items_at.get(at)
-        if items is None:
+        if (items := self.items_at.get(at)) is None:
             self.items_at[at] = []
             heappush(self.times, at)
         elif items is self.due:
@@ -94,12 +92,7 @@ class Agenda:
         if len(due) > 1 and self.shuffle is not None:
             self.shuffle(due)
         elif len(due) > 1:
-            at_one_time = due[0].booked == due[-1].booked  # later bookings were added later
-            orders = [item.order for item in due]
-            if orders != sorted(orders):  # they seldom have to be sorted; to sort by a key takes four times as long
-                due.sort(key=ORDER)
-            if not at_one_time:
-                due.sort(key=BOOKED)
+            due.sort(key=ORDER if due[0].booked == due[-1].booked else BOOKED_AND_ORDER)  # later bookings were added later
         if now in self.actions_at:
             due[:0] = self.actions_at.pop(now)
         self.due_index = 1

@@ -112,10 +112,9 @@ class Loop(Agenda, Hooked):
         """Book the running task for a later time, for which it has to `wait()`; False if the clock moved there instead."""
         if self.due_index == len(self.due) and not self.pollers and self.jump(at):
             return False
-        items = self.items_at.get(at)  # `run_at`, inlined: nearly every wait calls this
-        if items is None:
+        if (items := self.items_at.get(at)) is None:
             self.run_at(at, self.running)
-        else:
+        else:  # `run_at`, inlined
             self.running.booked = self.now  # type: ignore[union-attr]  # a task runs, because it defers
             items.append(self.running)
         return True

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from fakempi.core.kernel.task import Task
 from fakempi.core.network.cost import CostModel
 from fakempi.core.network.delivery import SENDER, Delivery
 from fakempi.core.network.envelope import Envelope, Pattern
@@ -50,7 +49,7 @@ class Express(Delivery):
             for envelope in new:
                 self._launch(envelope)
             return
-        now, t_s, t_w, matched, run_at = self.clock.now, self.t_s, self.t_w, self.matched, self.clock.run_at
+        now, t_s, t_w, matched = self.clock.now, self.t_s, self.t_w, self.matched
         for envelope in new:
             box: Mailbox = envelope.box
             out, into, pattern = envelope.out, box.into, box.lone_pattern
@@ -81,22 +80,10 @@ class Express(Delivery):
             if pattern is not None:
                 matched(envelope, pattern)
                 pattern.end = end
-                if (waiter := pattern.waiter) is not None:
-                    if waiter.__class__ is Task and waiter.awaited > 1:  # `settled`, inlined
-                        waiter.awaited -= 1
-                        if end > waiter.until:
-                            waiter.until = end
-                    else:
-                        waiter.settled(end)
-            if (waiter := envelope.waiter) is not None:
-                if waiter.__class__ is Task:
-                    if end > waiter.until:
-                        waiter.until = end
-                    waiter.awaited -= 1
-                    if not waiter.awaited:
-                        run_at(waiter.until, waiter)
-                else:
-                    waiter.settled(end)
+                if pattern.waiter is not None:
+                    pattern.waiter.settled(end)
+            if envelope.waiter is not None:
+                envelope.waiter.settled(end)
 
     def expect(self, pattern: Pattern) -> None:
         """Post a pattern: wait for an envelope that matches from now on."""
