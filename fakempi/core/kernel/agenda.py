@@ -46,8 +46,7 @@ class Agenda:
     def run_at(self, at: Time, item: Any) -> None:
         """Add a turn, which has an `order`; at the present time, after all other items. The time must not be in the past."""
         item.booked = self.now
-        items = self.items_at.get(at)
-        if items is None:
+        if (items := self.items_at.get(at)) is None:
             self.items_at[at] = [item]
             heappush(self.times, at)
         else:
@@ -55,8 +54,7 @@ class Agenda:
 
     def call_at(self, at: Time, action: Callable[[], None]) -> None:
         """Add an action: at a later time before all turns, at the present time after all other items."""
-        items = self.items_at.get(at)
-        if items is None:
+        if (items := self.items_at.get(at)) is None:
             self.items_at[at] = []
             heappush(self.times, at)
         elif items is self.due:
