@@ -14,6 +14,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from fakempi.view.lines import fitted
 from fakempi.view.numbers import bytes_in_words, seconds
 from fakempi.view.plot import plot
 
@@ -183,14 +184,16 @@ def comparison_with_measured(
     return _tables(title, head, labels, rows, width)
 
 
-def legend(marks: Collection[str]) -> Text:
+def legend(marks: Collection[str], *, width: int = 80) -> Text:
     """Return the meanings of the marks that occur; without the mark of a time, no time is the fastest."""
     if not {CLAIMED, EMULATED, DIFFER} & {*marks}:
         return Text("  no algorithm has a time", "dim")
-    text = Text(" ", "dim")
+    text, used = Text(style="dim"), 0
     for mark in (BEST, *(mark for mark in (CLAIMED, EMULATED, DIFFER) if mark in marks)):
-        text.append(f" {mark} {_LEGEND[mark]}  ", _STYLES.get(mark, ""))
-    text.rstrip()
+        entry = f"{mark} {_LEGEND[mark]}"
+        gap = "  " if not used else "   " if used + 3 + cell_len(entry) <= width else "\n  "
+        text.append(f"{gap}{entry}", _STYLES.get(mark, ""))
+        used = cell_len(gap.lstrip("\n") + entry) + (0 if "\n" in gap else used)
     return text
 
 
@@ -222,7 +225,7 @@ def _tables(title: str, head: str, labels: Sequence[str], rows: Sequence[_Row], 
         names = space
     parts: list[Table | Text] = []
     for span in _spans([cells[0].cell_len for cells in columns], width - names):
-        parts.append(Text() if parts else Text(title, "bold"))
+        parts.append(Text() if parts else Text(fitted(title, width), "bold"))
         chosen = [row._replace(cells=[row.cells[i] for i in span]) for row in rows]
         parts.append(_table(head, [heads[i] for i in span], chosen))
     return Group(*parts)

@@ -136,7 +136,7 @@ def test_calibrate_rejects_a_figure_before_it_writes_anything(
             "--figure-style nonsense: there is no such file, and matplotlib",
         ),
         (["--figure", "a.svg", "-n", "4"], "--figure draws curves: give several sizes or numbers of ranks"),
-        (["--figure", "a.svg", "--cost", "zero_cost"], "--figure: there is nothing to draw, because all times are 0"),
+        (["--figure", "a.svg", "--cost", "zero_cost"], "--figure: there is nothing to draw: no table has times above 0 "),
     ],
 )
 def test_wrong_use_is_one_sentence(words: list[str], message: str, capsys: Capture) -> None:

@@ -110,6 +110,32 @@ def test_a_task_that_waits_for_several_ends_is_booked_once_for_the_latest(backen
     assert log == [9]
 
 
+def test_a_task_that_lets_others_run_continues_when_none_of_them_can(backend: Any) -> None:
+    """Also after tasks that start or are woken meanwhile, at the same time."""
+    loop = new_loop(backend)
+    log: list[Any] = []
+
+    def lets_others_run() -> None:
+        loop.let_others_run()
+        log.append(("continued", loop.now))
+
+    def wakes() -> None:
+        loop.run_at(loop.now, waiter)
+        loop.spawn(lambda: log.append("started"))
+        loop.sleep_until(1)
+        log.append("slept")
+
+    def waits() -> None:
+        loop.wait()
+        log.append("woken")
+
+    loop.spawn(lets_others_run)
+    waiter = loop.spawn(waits)
+    loop.spawn(wakes)
+    finish(loop)
+    assert log == ["woken", "started", ("continued", 0), "slept"]
+
+
 def test_actions_are_called_at_their_time_before_tasks(backend: Any) -> None:
     """In booking order."""
     loop = new_loop(backend)

@@ -132,34 +132,28 @@ def the_last_operation_of_a_waitall_counts(comm: Any) -> None:
         comm.Send(phantom(1), 1)
 
 
-@program(3, {"late sender": 10, "late receiver": 8}, cost=SYNCHRONOUS)
-def the_first_operation_of_a_waitany_counts(comm: Any) -> None:
-    """The same with Waitany: the rank waits for rank 2 first, until 10, and from 12 to 20 for rank 1."""
+def completes_two_requests(comm: Any, complete: Callable[[list[MPI.Request]], object]) -> None:
+    """Rank 0 completes a send to rank 1, who receives at 20, and a receive from rank 2, who sends at 10."""
     if comm.rank == 0:
-        requests = [comm.Isend(phantom(2), 1), comm.Irecv(phantom(2), 2)]
-        MPI.Request.Waitany(requests)
-        MPI.Request.Waitany(requests)
+        complete([comm.Isend(phantom(2), 1), comm.Irecv(phantom(2), 2)])
     elif comm.rank == 1:
         compute(20)
         comm.Recv(phantom(2), 0)
     else:
         compute(10)
         comm.Send(phantom(2), 0)
+
+
+@program(3, {"late sender": 10, "late receiver": 8}, cost=SYNCHRONOUS)
+def the_first_operation_of_a_waitany_counts(comm: Any) -> None:
+    """The same with Waitany: the rank waits for rank 2 first, until 10, and from 12 to 20 for rank 1."""
+    completes_two_requests(comm, lambda requests: [MPI.Request.Waitany(requests) for _ in requests])
 
 
 @program(3, {"late sender": 10, "late receiver": 8}, cost=SYNCHRONOUS)
 def so_does_that_of_a_waitsome(comm: Any) -> None:
     """The same."""
-    if comm.rank == 0:
-        requests = [comm.Isend(phantom(2), 1), comm.Irecv(phantom(2), 2)]
-        while MPI.Request.Waitsome(requests) is not None:
-            pass
-    elif comm.rank == 1:
-        compute(20)
-        comm.Recv(phantom(2), 0)
-    else:
-        compute(10)
-        comm.Send(phantom(2), 0)
+    completes_two_requests(comm, lambda requests: list(iter(lambda: MPI.Request.Waitsome(requests), None)))
 
 
 @program(2, {"late sender": 7})
@@ -197,25 +191,25 @@ def sendrecv(comm: Any) -> None:
         comm.Sendrecv(phantom(1), 1 - comm.rank, 0, phantom(1), 1 - comm.rank, 0)
 
 
-@program(2, {"late sender": 5})
-def a_probe(comm: Any) -> None:
-    """Probe waits for the message; its receive does not."""
+def receives_at_5(comm: Any, receive: Callable[[], object]) -> None:
+    """Rank 0 sends 3 bytes at 5; rank 1 receives them in its own way."""
     if comm.rank:
-        comm.Probe(0)
-        comm.Recv(phantom(3), 0)
+        receive()
     else:
         compute(5)
         comm.Send(phantom(3), 1)
+
+
+@program(2, {"late sender": 5})
+def a_probe(comm: Any) -> None:
+    """Probe waits for the message; its receive does not."""
+    receives_at_5(comm, lambda: (comm.Probe(0), comm.Recv(phantom(3), 0)))
 
 
 @program(2, {"late sender": 5}, cost=SYNCHRONOUS)
 def a_matched_probe_of_a_synchronous_message(comm: Any) -> None:
     """Mprobe returns when the message has been sent."""
-    if comm.rank:
-        comm.Mprobe(0).Recv(phantom(3))
-    else:
-        compute(5)
-        comm.Send(phantom(3), 1)
+    receives_at_5(comm, lambda: comm.Mprobe(0).Recv(phantom(3)))
 
 
 @program(3, {"late sender": 5, "port contention": 2})
@@ -236,57 +230,51 @@ def a_probe_of_a_message_behind_another(comm: Any) -> None:
 @program(2, {"polling": 5})
 def polling_for_a_message(comm: Any) -> None:
     """Iprobe until 5; then the message is in transfer."""
-    if comm.rank:
+
+    def polls() -> None:
         while not comm.Iprobe(0):
             pass
         comm.Recv(phantom(3), 0)
-    else:
-        compute(5)
-        comm.Send(phantom(3), 1)
+
+    receives_at_5(comm, polls)
 
 
 @program(2, {"late sender": 5})
 def testing_a_receive(comm: Any) -> None:
     """A rank that tests a posted receive waits for its sender."""
-    if comm.rank:
+
+    def tests() -> None:
         request = comm.Irecv(phantom(3), 0)
         while not request.Test():
             pass
-    else:
-        compute(5)
-        comm.Send(phantom(3), 1)
+
+    receives_at_5(comm, tests)
 
 
 # -- ports and links --------------------------------------------------------------------------------------------------
 
 
+def two_senders(comm: Any, receive: Callable[[], object]) -> None:
+    """Ranks 1 and 2 send 10 bytes to rank 0 at once."""
+    comm.Send(phantom(10), 0) if comm.rank else receive()
+
+
 @program(3, {"port contention": 10})
 def two_messages_to_one_rank(comm: Any) -> None:
     """The second sender waits for the port of rank 0."""
-    if comm.rank:
-        comm.Send(phantom(10), 0)
-    else:
-        MPI.Request.Waitall([comm.Irecv(phantom(10), source) for source in (1, 2)])
+    two_senders(comm, lambda: MPI.Request.Waitall([comm.Irecv(phantom(10), source) for source in (1, 2)]))
 
 
 @program(3, {"port contention": 10})
 def messages_that_are_received_in_turn(comm: Any) -> None:
     """The same. The second receive is posted when the port is free, but an eager message does not wait for it."""
-    if comm.rank:
-        comm.Send(phantom(10), 0)
-    else:
-        comm.Recv(phantom(10), 1)
-        comm.Recv(phantom(10), 2)
+    two_senders(comm, lambda: [comm.Recv(phantom(10), source) for source in (1, 2)])
 
 
 @program(3, {"late receiver": 10}, cost=SYNCHRONOUS)
 def synchronous_messages_that_are_received_in_turn(comm: Any) -> None:
     """The second sender waits for its receive."""
-    if comm.rank:
-        comm.Send(phantom(10), 0)
-    else:
-        comm.Recv(phantom(10), 1)
-        comm.Recv(phantom(10), 2)
+    two_senders(comm, lambda: [comm.Recv(phantom(10), source) for source in (1, 2)])
 
 
 @program(2, {"port contention": 3}, cost=LogGP(L=0, o=1, g=4, G=0))
@@ -450,36 +438,31 @@ def a_shared_lock(comm: Any) -> None:
     window.Free()
 
 
-@program(2, {"late post": 5})
-def a_late_post(comm: Any) -> None:
-    """The target posts at 5."""
+def post_and_start(comm: Any, late: int) -> None:
+    """Rank 0 puts into the window of rank 1, which posts; the rank `late` begins at 5, the other one at 0."""
     window = MPI.Win.Allocate(8, comm=comm)
     other = comm.group.Incl([1 - comm.rank])
+    compute(5 if comm.rank == late else 0)
     if comm.rank == 0:
         window.Start(other)
         window.Put(bytes(3), 1)
         window.Complete()
     else:
-        compute(5)
         window.Post(other)
         window.Wait()
     window.Free()
+
+
+@program(2, {"late post": 5})
+def a_late_post(comm: Any) -> None:
+    """The target posts at 5."""
+    post_and_start(comm, late=1)
 
 
 @program(2, {"early wait": 5})
 def an_early_wait(comm: Any) -> None:
     """The origin starts at 5."""
-    window = MPI.Win.Allocate(8, comm=comm)
-    other = comm.group.Incl([1 - comm.rank])
-    if comm.rank == 0:
-        compute(5)
-        window.Start(other)
-        window.Put(bytes(3), 1)
-        window.Complete()
-    else:
-        window.Post(other)
-        window.Wait()
-    window.Free()
+    post_and_start(comm, late=0)
 
 
 @program(2, {"lock contention": 5, "access in transit": 5 + 5, "wait at free": 5 + 5}, cost=LogGP(L=5, o=0, g=0, G=0))

@@ -69,7 +69,10 @@ def compare(options: Namespace) -> int:
         options.cost = measurements.placed(options.cost)
     requested = parse.algorithm_names(options.algorithms or (",".join(measurements.algorithms) if measurements else ""))
     among = contenders(operation, kind, requested, parse.cost_model(options.cost).linear)
-    if options.default and kind != "split":
+    if options.default:
+        if kind == "split":
+            reason = "split takes no modeled time unless an algorithm is requested"
+            raise parse.usage_error(f"--default: {reason}. Omit --default.")
         among.append(DEFAULT)
     if measurements:
         measurements = measurements.renamed(
@@ -160,7 +163,7 @@ def _check_parameters(options: Namespace, among: Sequence[Contender], specs: Seq
 
 def _figure_width(options: Namespace, specs: Sequence[TableSpec]) -> float:
     """Return the width of the figure in inches, or 0 without a figure; raises an error before anything is timed."""
-    if options.figure and all(len(spec.ranks) * len(spec.sizes) < 2 for spec in specs):
+    if options.figure and all(len({*map(sum, spec.ranks)}) * len({*spec.sizes}) < 2 for spec in specs):
         raise parse.usage_error(
             "--figure draws curves: give several sizes or numbers of ranks, such as --bytes 8..1M or -n 2..64."
         )

@@ -70,7 +70,7 @@ def compare_figure(charts: Sequence[Chart], options: Namespace, width: float) ->
     panels = [chart for chart in charts if chart.plottable()]
     if not panels:
         raise parse.usage_error(
-            "--figure: there is nothing to draw, because all times are 0 or all algorithms reject the cases."
+            "--figure: there is nothing to draw: no table has times above 0 at two or more sizes or numbers of ranks."
         )
     write(comparison_figure(panels, width=width, style=options.figure_style), Path(options.figure), options.figure_style)
 

@@ -42,7 +42,7 @@ def verify(options: Namespace) -> int:
             out.print(Text("\n".join(others)), soft_wrap=True)
         shown.append(counterexample.case)
     print_text(out, _conclusion(verdict), "bold")
-    out.print(Text("\n".join(f"  {line}" for line in verdict.scope)), soft_wrap=True)
+    print_text(out, "\n".join(f"  {line}" for line in verdict.scope))
     return BROKEN if verdict.counterexamples else HOLDS
 
 

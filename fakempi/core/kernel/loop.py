@@ -49,9 +49,8 @@ class Backend(Protocol):
 class Loop(Agenda, Hooked):
     """Virtual time, the agenda, and the tasks that have not ended."""
 
-    HOOK_POINTS = (
-        "begin", "wait", "defer", "poll", "next", "spawn", "run_at", "call_at", "unwind", "make_resume", "check_caller",
-    )  # fmt: skip
+    HOOK_POINTS = ("begin", "wait", "defer", "poll", "next", "spawn", "run_at", "call_at", "unwind", "make_resume",
+                   "check_caller")  # fmt: skip
 
     def __init__(self, backend: Backend) -> None:
         super().__init__()
@@ -132,6 +131,11 @@ class Loop(Agenda, Hooked):
         else:
             me.polled_at = self.now
             self.late.append(me)
+        self.wait()
+
+    def let_others_run(self) -> None:
+        """Continue the running task at the same time, after all other tasks have run until they wait."""
+        self.late.append(self.running)
         self.wait()
 
     def next(self) -> Task | None:

@@ -132,10 +132,9 @@ def _start_thread(thread: threading.Thread) -> None:
     with _start_lock:
         before = threading.stack_size(STACK_BYTES[0])
         try:
-            try:
-                thread.start()
-            except RuntimeError:
-                threading.stack_size(STACK_BYTES[1])
-                thread.start()
+            thread.start()
+        except RuntimeError:
+            threading.stack_size(STACK_BYTES[1])
+            thread.start()
         finally:
             threading.stack_size(before)

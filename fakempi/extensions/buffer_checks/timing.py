@@ -54,8 +54,7 @@ class DataTiming:
     def let_data_move(self) -> None:
         """If data move early, let the other tasks run until none of them can."""
         if not self.late:
-            self.loop.late.append(self.loop.running)
-            self.loop.wait()
+            self.loop.let_others_run()
 
     def start_send(self, envelope: Envelope, use: EndOfUse) -> None:
         """Begin a nonblocking send."""

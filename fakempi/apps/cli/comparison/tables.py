@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
@@ -31,6 +32,7 @@ from fakempi.view.comparison import (
     comparison_with_measured,
     legend,
 )
+from fakempi.view.lines import fitted
 from fakempi.view.numbers import bytes_in_words, distinct
 
 WHOLE = ("bcast", "reduce", "allreduce", "scan", "exscan")
@@ -62,10 +64,10 @@ def show(out: Console, sweep: Sweep, chart: Chart, options: Namespace, measureme
         measured = {label: chart.times[f"{name}{MEASURED_SUFFIX}"] for name, label in names.items()}
         title = f"{chart.title}, compared with {measurements.path}"
         out.print(comparison_with_measured(title, labels, lines, marks, measured, head=head, width=out.width))
-        out.print(Text(_agreement(columns, measured), "cyan"))
+        _print_remark(out, Text(_agreement(columns, measured), "cyan"))
     for remark in _remarks(sweep, x_is_bytes, names):
-        out.print(remark)
-    out.print(legend({mark for row in marks.values() for mark in row}))
+        _print_remark(out, remark)
+    out.print(legend({mark for row in marks.values() for mark in row}, width=out.width))
     picture = comparison_plot(chart, width=min(out.width, 100)) if options.plot else None
     if picture is not None:
         out.print()
@@ -118,6 +120,12 @@ def _title(sweep: Sweep, x_is_bytes: bool, options: Namespace) -> str:
     return ", ".join(filter(None, (options.operation, fixed, blocks, elements, options.cost)))
 
 
+def _print_remark(out: Console, remark: Text) -> None:
+    """Print a remark; the continuation of a long line is indented, and no line ends between a number and its unit."""
+    text = re.sub(r"(?<=\d) (?=(?:[KMGTPE]i)?B\b)", "\0", remark.plain)
+    out.print(Text(fitted(text, out.width).replace("\0", " "), remark.style), soft_wrap=True)
+
+
 def _mark(case_time: CaseTime) -> str:
     return DIFFER if case_time.differ else {"claimed": CLAIMED, "emulated": EMULATED}.get(case_time.how, " ")
 
@@ -167,16 +175,17 @@ def _remarks(sweep: Sweep, x_is_bytes: bool, labels: Mapping[str, str]) -> Itera
 
 def _skipped(sweep: Sweep, labels: Mapping[str, str]) -> Iterator[Text]:
     """Yield a line on the algorithms whose times would take too many messages to compute."""
-    skipped: dict[str, list[str]] = {}
+    skipped: dict[str, dict[str, str]] = {}  # the name of each row, and the one to request: the default has its own
     for name in labels:
         columns = [column for column in sweep.columns if column.case_times[name].skipped]
         if columns:
             most = max(columns, key=lambda column: column.case_times[name].skipped)
             count = most.case_times[name].skipped
-            skipped.setdefault(f"at least {count:,} messages or blocks on {ranks_text(most)}", []).append(name)
-    for count_text, names in skipped.items():
-        listed = ", ".join(names)
-        yield Text(f"  {listed} - no formula, and {count_text}; to simulate anyway: --algorithms {','.join(names)}", "dim")
+            rows = skipped.setdefault(f"at least {count:,} messages or blocks on {ranks_text(most)}", {})
+            rows[name] = most.case_times[name].chosen or name
+    for count_text, rows in skipped.items():
+        names = ",".join(dict.fromkeys(rows.values()))
+        yield Text(f"  {', '.join(rows)} - no formula, and {count_text}; to simulate anyway: --algorithms {names}", "dim")
 
 
 def _choices(sweep: Sweep, x_is_bytes: bool, labels: Mapping[str, str]) -> Iterator[Text]:
