@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import builtins
 import contextlib
+import functools
 import importlib.util
 import marshal
 import os
@@ -15,8 +16,10 @@ import sys
 import threading
 from importlib.machinery import PathFinder, SourceFileLoader
 from types import CodeType, FrameType, ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
+from fakempi.errors import MPIError
+from fakempi.errors.classes import ERR_UNSUPPORTED_OPERATION
 from fakempi.errors.tracebacks import hide_frames, shorten
 from fakempi.processes.child.channel import Channel, ChildFiles
 from fakempi.processes.child.ending import RunEnded, end_with, hide_end_of_threads, leave_threads_and_processes
@@ -28,6 +31,8 @@ from fakempi.processes.protocol import EXIT, FAILED, Closed, read
 
 PROCESSES = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 """The directory of the code that runs in children and is not part of the program."""
+
+INSTEAD_OF_EXEC = "If this sets environment variables, set them before fakempi run; to start a program, use subprocess."
 
 
 def start_child(
@@ -76,6 +81,7 @@ def main(files: ChildFiles, start: dict[str, Any], stash: dict[str, Any]) -> Non
         if stream is not None:
             stream.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # a TextIOWrapper
     install(channel, start)
+    _reject_exec(channel, start["number"])
     reject_mpi_libraries(start["share"])
     hide_frames()
     threading.excepthook = _print_failed_thread
@@ -85,6 +91,22 @@ def main(files: ChildFiles, start: dict[str, Any], stash: dict[str, Any]) -> Non
     code = _run(channel, start)
     _flush()
     sys.exit(code)
+
+
+def _reject_exec(channel: Channel, number: int) -> None:
+    """Make `os.execv` and `os.execve` raise an error: the parent has no connection to the new program."""
+
+    def rejecting(name: str, original: Any) -> Any:
+        @functools.wraps(original)
+        def call(*args: Any, **named: Any) -> NoReturn:
+            if channel.forked:
+                original(*args, **named)
+            sentence = f"os.{name} on rank {number}: the program that replaces this one would not be a rank."
+            raise MPIError(ERR_UNSUPPORTED_OPERATION, f"{sentence} {INSTEAD_OF_EXEC}")
+
+        return call
+
+    os.execv, os.execve = rejecting("execv", os.execv), rejecting("execve", os.execve)
 
 
 def _print_failed_thread(args: threading.ExceptHookArgs) -> None:
