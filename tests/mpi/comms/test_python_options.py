@@ -23,7 +23,7 @@ from fakempi.mpi.comms.python_options import python_options
     ],
 )
 def test_options_before_the_program_are_separated(words: str, options: list[str], rest: list[str]) -> None:
-    """Those that do not change how a program runs are removed; an unknown one is left, so that it is reported."""
+    """Options that do not change how a program runs are removed; an unknown one is left, so that it is reported."""
     assert python_options(words.split()) == (options, rest)
 
 
