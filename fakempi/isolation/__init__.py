@@ -26,7 +26,7 @@ coroutines    asyncio on every rank, in modeled time
 sockets    sockets that let other ranks run while they wait
 debugging    pdb on any rank
 pickling    pickling for process pools, with the modules of the right rank
-os_exit    `os._exit` on one rank
+os_exit    `os._exit` and `os.execv` on one rank
 workers    processes that a program has started with multiprocessing
 patches    replacements for functions of the standard library and of numpy
 

@@ -14,10 +14,13 @@ from types import FrameType, TracebackType
 from typing import Any, NoReturn
 
 from fakempi.core.kernel.loop import abandon_task
-from fakempi.errors import ExitWithoutFinalize
+from fakempi.errors import ExitWithoutFinalize, MPIError
+from fakempi.errors.classes import ERR_UNSUPPORTED_OPERATION
 from fakempi.isolation.patches import Patches, RunningState
 from fakempi.mpi.base.call_site import frame_at
 from fakempi.mpi.base.current import current_process
+
+INSTEAD_OF_EXEC = "If this sets environment variables, set them before fakempi run; to start a program, use subprocess."
 
 
 def patch_exit(patches: Patches, running_state: RunningState, leave: Callable[[Any], None]) -> None:
@@ -44,6 +47,25 @@ def patch_exit(patches: Patches, running_state: RunningState, leave: Callable[[A
         raise AssertionError("a rank continued after os._exit")
 
     patches.set(os, "_exit", exit)
+
+
+def patch_exec(patches: Patches) -> None:
+    """Make `os.execv` and `os.execve` raise an error on a rank: they would replace all ranks."""
+    pid = os.getpid()
+
+    def rejecting(name: str, original: Callable[..., NoReturn]) -> Callable[..., NoReturn]:
+        @functools.wraps(original)
+        def call(*args: Any, **named: Any) -> NoReturn:
+            process = current_process()
+            if process is None or os.getpid() != pid or len(process.universe.processes) == 1:
+                original(*args, **named)
+            sentence = f"os.{name} on rank {process.number} would replace the Python process, which all ranks share."
+            raise MPIError(ERR_UNSUPPORTED_OPERATION, f"{sentence} {INSTEAD_OF_EXEC}")
+
+        return call
+
+    for name in ("execv", "execve"):  # the other functions of this kind call them
+        patches.set(os, name, rejecting(name, getattr(os, name)))
 
 
 def _traceback(frame: FrameType | None) -> TracebackType | None:

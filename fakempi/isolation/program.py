@@ -10,9 +10,9 @@ import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
-from importlib.machinery import PathFinder
+from importlib.machinery import PathFinder, SourceFileLoader
 from types import CodeType, ModuleType
-from typing import Any
+from typing import Any, NoReturn
 from zipfile import is_zipfile
 
 from fakempi.core.kernel.loop import Ended
@@ -23,12 +23,14 @@ from fakempi.extensions.threads.changes import follow_code
 from fakempi.extensions.threads.ending import finish
 from fakempi.isolation.imports import choices
 from fakempi.isolation.namespace import NAMESPACES
+from fakempi.isolation.output import finish_output
 from fakempi.isolation.patches import new_root
 from fakempi.isolation.rank_state import RankState
 from fakempi.isolation.settings.launchers import check_launcher, launcher_variables
 from fakempi.isolation.workers import end_workers, workers
 from fakempi.mpi.base.current import running_process
 from fakempi.mpi.comms.intracomm import Intracomm
+from fakempi.mpi.comms.python_options import python_options
 
 Main = tuple[ModuleType, Any, Any]
 """A module `__main__`, and COMM_WORLD and COMM_SELF of the run in which it was executed."""
@@ -114,11 +116,14 @@ class Program:
     def __call__(self, comm: Intracomm) -> int:
         """Execute the command on the calling rank and return its exit code."""
         process = running_process()
-        if self.universe is not process.universe:
+        is_first = self.universe is not process.universe
+        if is_first:
             self.universe = process.universe
             self.universe.at_end.append(partial(end_workers, self.universe, workers()))
         self.universe.program_of_command = self.for_spawn
         NAMESPACES.open(process.loop, self.seed)
+        if is_first and process.number < self.universe.started:  # not a spawned program
+            NAMESPACES.patches.set(sys, "orig_argv", self.as_typed())
         NAMESPACES.finder.chosen.update(self.chosen)
         state = self._new_state(process)
         NAMESPACES.launcher_variables.add(state, partial(launcher_variables, self.mpi, process))
@@ -135,6 +140,11 @@ class Program:
         spawned.codes = self.codes
         return spawned
 
+    def as_typed(self) -> list[str]:
+        """Return the command with the interpreter and its options, for `sys.orig_argv`."""
+        options, _ = python_options(sys.orig_argv[1:])
+        return [sys.executable, *options, *self.command]
+
     def _new_state(self, process: Any) -> RankState:
         """Return the initial state of a rank."""
         path = [self.directory, *(entry for entry in sys.path if entry not in ("", self.directory))]
@@ -149,12 +159,21 @@ class Program:
         return state
 
     def _run(self, process: Any) -> int:
+        pid = os.getpid()
         try:
             try:
                 self._execute()
                 code = 0
             except SystemExit as error:
                 code = _exit_code(error)
+            except BaseException as error:
+                if os.getpid() == pid:
+                    raise
+                shorten(error)
+                sys.excepthook(type(error), error, error.__traceback__)
+                code = 1
+            if os.getpid() != pid:
+                _end_fork(code)
             if process.threads:
                 finish(process)
             _run_exit_functions()
@@ -179,7 +198,7 @@ class Program:
                 sys.argv[0] = spec.origin
             vars(main).update(__spec__=spec, __file__=spec.origin, __package__=spec.parent, __loader__=spec.loader)
         elif self.file:
-            vars(main).update(__file__=self.file, __cached__=None)
+            vars(main).update(__file__=self.file, __cached__=None, __loader__=SourceFileLoader("__main__", self.file))
         assert code is not None
         vars(main)["__builtins__"] = builtins
         follow_code(code)
@@ -247,6 +266,19 @@ def _run_exit_functions() -> None:
             function(*args, **kwargs)
         except (Exception, SystemExit):
             sys.stderr.write(f"Exception ignored in atexit callback {function!r}:\n{traceback.format_exc()}")
+
+
+def _end_fork(code: int) -> NoReturn:
+    """End a process that the rank has forked: other ranks must not continue in it."""
+    try:
+        _run_exit_functions()
+        state = NAMESPACES.running_state()
+        if state is not None:
+            finish_output(state)
+        sys.stdout.flush()
+        sys.stderr.flush()
+    finally:
+        os._exit(code)
 
 
 def _call_excepthook(error: BaseException) -> None:

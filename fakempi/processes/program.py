@@ -149,7 +149,7 @@ class ProcessProgram(Program):
         path = [self.directory, *(entry for entry in sys.path if entry not in ("", self.directory))]
         start = {
             "code": None if child.is_forked else found.code, "local": LOCAL, "all": list(MPI.__all__),
-            "argv": list(self.argv), "path": path,
+            "argv": list(self.argv), "orig_argv": self.as_typed(), "path": path,
             "file": self.file, "application": self.is_application, "module": self.module, "text": self.text,
             "number": process.number, "seed": self.seed,
             "share": list(self.allowed), "debug": debug, "debug_port": port, "open_files": self.open_files,

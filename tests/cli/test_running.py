@@ -452,3 +452,22 @@ def test_a_broken_pipe_of_the_program_is_reported(capsys: Capture) -> None:
     """It is quiet only if the reader of our output is gone."""
     assert execute("raise BrokenPipeError('mine')", ranks=1) == 1
     assert "BrokenPipeError: mine\nfakempi: rank 0 of 1 failed" in capsys.readouterr().err
+
+
+def test_options_of_python_start_another_interpreter(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Only for options that change how programs run; those of fakempi are kept."""
+    started: list[list[str]] = []
+
+    def execute(path: str, arguments: list[str]) -> None:
+        started.append(arguments)
+        raise SystemExit(7)
+
+    monkeypatch.setattr(os, "execv", execute)
+    path = tmp_path / "work.py"
+    path.write_text("pass")
+    with pytest.raises(SystemExit):
+        main(["run", "-n", "2", "--prefix", "python", "-uO", "-W", "error", str(path), "-n", "5"])
+    new = [sys.executable, "-O", "-Werror", "-m", "fakempi", "run", "-n", "2", "--prefix", "python", str(path), "-n", "5"]
+    assert started == [new]
+    assert main(["run", "-n", "1", "python", "-u", "-B", str(path)]) == 0
+    assert len(started) == 1

@@ -9,6 +9,7 @@ An idiom is a script, or a directory that is run with `-m` or as a zip file. Com
     # ranks: 2            number of ranks; 3 without the comment
     # args: -n 5          arguments
     # stdin: 1 2\\n        standard input of rank 0
+    # python: -u -O       options of Python before the script
     # command: -c         the script is the argument of -c; with `-`, it is the standard input
     # order: exact        the order of lines is compared, too, because ranks wait for each other
 """
@@ -38,8 +39,8 @@ LIMIT = 270  # seconds of a run
 WAYS = {"one process": [], "processes": ["--processes"]}
 """Options of `fakempi run`."""
 
-NOT_HERE = {"faulthandler_enabled", "write_to_descriptor"}
-"""Idioms that need a separate process: they use file descriptors."""
+NOT_HERE = {"faulthandler_enabled", "finalizers", "fork_and_exit", "python_options", "write_to_descriptor"}
+"""Idioms that need a separate process: file descriptors, forks, another interpreter, output at the end of Python."""
 
 
 class Printed(NamedTuple):
@@ -63,6 +64,11 @@ class Idiom:
         return int(self.options.get("ranks", 3))
 
     @property
+    def python(self) -> list[str]:
+        """The word `python`, which `fakempi run` needs before options of Python."""
+        return ["python"] if "python" in self.options else []
+
+    @property
     def input(self) -> bytes:
         if self.options.get("command") == "-":
             return self.text.encode()
@@ -81,7 +87,8 @@ def idioms(directory: Path) -> Iterator[Idiom]:
             text = path.read_text(encoding="utf-8")
             options = dict(re.findall(r"^# (\w+): (.*)$", text, re.MULTILINE))
             how = {"-c": ["-c", text], "-": ["-"]}.get(options.get("command", ""), [str(path)])
-            yield Idiom(path.stem, [*how, *shlex.split(options.get("args", ""))], text, options)
+            flags = shlex.split(options.get("python", ""))
+            yield Idiom(path.stem, [*flags, *how, *shlex.split(options.get("args", ""))], text, options)
     yield Idiom("as_package", ["-m", "as_package", "one", "two"])
     yield Idiom("as_directory", [str(SCRIPTS / "as_application")])
     archive = directory / "application.pyz"
@@ -97,7 +104,7 @@ def run(idiom: Idiom, way: str) -> tuple[Printed, str]:
     if way == "mpich":
         launcher = [mpiexec(), *ranks, sys.executable]
     else:
-        launcher = [sys.executable, "-m", "fakempi", "run", *ranks, *WAYS[way]]
+        launcher = [sys.executable, "-m", "fakempi", "run", *ranks, *WAYS[way], *idiom.python]
     done = subprocess.run(
         [*launcher, *idiom.command], input=idiom.input, capture_output=True, timeout=LIMIT, cwd=SCRIPTS, check=False,
         env={**environment(), "PYTHONPATH": str(HERE.parents[1])},
@@ -120,7 +127,7 @@ def run_here(idiom: Idiom) -> tuple[Printed, str]:
     streams = sys.stdout, sys.stderr
     os.chdir(SCRIPTS)
     try:
-        status = main(["run", "-n", str(idiom.ranks), *idiom.command])
+        status = main(["run", "-n", str(idiom.ranks), *idiom.python, *idiom.command])
     finally:
         os.chdir(directory)
         for stream in streams:

@@ -11,7 +11,10 @@ import pytest
 from tests.idioms.running import LIMIT, WAYS, idioms, recorded, run
 from tests.real_mpi.processes import ROOT, mpi_is_installed
 
-SAMPLE = {"as_zip_file", "bytes_to_stdout", "print_replaced", "thread_daemon_at_end", "write_to_descriptor"}
+SAMPLE = {
+    "as_zip_file", "bytes_to_stdout", "fork_and_exit", "print_replaced", "python_options", "thread_daemon_at_end",
+    "write_to_descriptor",
+}  # fmt: skip
 """Idioms that the sample runs with each rank as a process."""
 
 

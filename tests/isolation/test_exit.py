@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import fakempi
+from fakempi.apps.cli import main
 from fakempi.isolation import program
 from tests.isolation.harness import Capture, play
 
@@ -227,3 +228,11 @@ def test_os_exit_works_at_any_place(tmp_path: Path, backend: Any, capsys: Captur
     with pytest.raises(fakempi.RankError, match=r"^rank 0 failed with ExitWithoutFinalize: os._exit\(0\) was called"):
         play(tmp_path, "import os\ntry: 1 / comm.rank, comm.Barrier()\nfinally: os._exit(comm.rank)", 2, backend)
     assert capsys.readouterr().out == ""
+
+
+def test_a_rank_cannot_replace_its_process(tmp_path: Path, capsys: Capture) -> None:
+    """That would end all ranks without a message."""
+    path = tmp_path / "work.py"
+    path.write_text("import os, sys\nos.execl(sys.executable, sys.executable, '-c', 'pass')\n")
+    assert main(["run", "-n", "2", str(path)]) == 1
+    assert "os.execv on rank 0 would replace the Python process, which all ranks share." in capsys.readouterr().err

@@ -36,6 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if list(arguments[:1]) != ["run"]:  # characters that a program prints are encoded, or are an error, as with python
             _replace_unknown_characters()
         options = make_parser().parse_args(arguments or ["--help"])
+        options.argv = list(arguments)
     except MPIError as error:
         write_text(sys.stderr, f"fakempi mpirun: {error}")
         return WRONG_USE

@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from fakempi.core import options as parse
+from fakempi.mpi.comms.python_options import python_options
 
 COUNTS = frozenset({"-n", "-np", "--n", "--np", "-c"})
 SET = frozenset({"-env", "-genv", "--env", "--genv"})
@@ -24,7 +25,6 @@ IGNORED = {
 }  # fmt: skip
 """Options without a meaning in one process, and the number of arguments of each; also with two dashes."""
 
-PYTHON_FLAGS = frozenset(["-B", "-E", "-I", "-O", "-OO", "-P", "-S", "-b", "-bb", "-d", "-q", "-s", "-u", "-v", "-x"])
 MPIRUN = """\
 examples:
   fakempi mpirun -n 4 python work.py
@@ -80,7 +80,7 @@ def _next_argument(option: str, remaining: list[str]) -> str:
 
 
 def _program(command: list[str]) -> list[str]:
-    """Return the script or module and its arguments, without `python` and Python's options."""
+    """Return the script or module and its arguments; with `python` if it has options that change how programs run."""
     if not command:
         raise parse.usage_error(f"the program is missing. {HINT}")
     name = os.path.basename(command[0])
@@ -88,10 +88,8 @@ def _program(command: list[str]) -> list[str]:
         if command[0].endswith(".py") and os.path.isfile(command[0]):
             return command
         raise parse.usage_error(f"{command[0]} is not a Python program. {HINT}")
-    remaining = command[1:]
-    while remaining and (remaining[0] in PYTHON_FLAGS or remaining[0] in ("-W", "-X") or remaining[0][:2] in ("-W", "-X")):
-        del remaining[: 2 if remaining[0] in ("-W", "-X") else 1]
-    return remaining
+    options, remaining = python_options(command[1:])
+    return ["python", *options, *remaining] if options else remaining
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import select
+import subprocess
 import sys
 import traceback
 from argparse import Namespace
@@ -15,7 +16,7 @@ from importlib.util import find_spec
 from math import inf
 from operator import or_
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from fakempi.apps.cli.extras import terminal_viewer
 from fakempi.apps.cli.interrupts import INTERRUPTED, TIMED_OUT, Interrupts
@@ -40,6 +41,7 @@ from fakempi.errors.plurals import counted
 from fakempi.errors.tracebacks import all_shown, printed
 from fakempi.isolation import Program, program
 from fakempi.isolation.program import main_in
+from fakempi.mpi.comms.python_options import python_options
 from fakempi.processes.program import ProcessProgram, program_in_processes, wants_processes
 from fakempi.trace.record import Trace
 from fakempi.view.lines import write_text
@@ -163,7 +165,10 @@ def _save(trace: Trace | None, script: Program, path: str) -> None:
 
 
 def command_of(options: Namespace) -> list[str]:
-    """Return the command as typed after `python`; a leading `python` is removed."""
+    """Return the command as typed after `python` and its options; a leading `python` is removed.
+
+    With options such as `-O` or `-W error`, this process continues as an interpreter that was started with them.
+    """
     for flag, rest in (("-m", options.module), ("-c", options.code)):
         if rest is not None:
             return [flag, *rest]
@@ -171,7 +176,9 @@ def command_of(options: Namespace) -> list[str]:
     if command[:1] == ["--"]:
         command = command[1:]
     if command and os.path.basename(command[0]) in ("python", "python3", os.path.basename(sys.executable)):
-        command = command[1:]
+        flags, command = python_options(command[1:])
+        if flags:
+            _continue_with(flags, [*options.argv[: len(options.argv) - len(options.command)], "python", *command])
     if not command:
         raise parse.usage_error("the script is missing: use fakempi run -n 4 script.py, or -m module.")
     if command[0] == "-":
@@ -180,6 +187,15 @@ def command_of(options: Namespace) -> list[str]:
         hint = f"Use -m {command[0]} to run a module." if command[0].isidentifier() else ""
         raise parse.usage_error(missing_file(command[0], hint))
     return command
+
+
+def _continue_with(flags: Sequence[str], arguments: Sequence[str]) -> NoReturn:
+    """Start `fakempi` with these arguments in an interpreter with other options, instead of this one."""
+    command = [sys.executable, *flags, "-m", "fakempi", *arguments]
+    sys.stdout.flush()
+    if os.name == "posix":
+        os.execv(sys.executable, command)
+    sys.exit(subprocess.run(command, check=False).returncode)
 
 
 def _summary(result: Run[int]) -> str:

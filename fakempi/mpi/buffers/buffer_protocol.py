@@ -10,9 +10,10 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from fakempi.mpi.buffers.raw import Bytes
+if TYPE_CHECKING:  # a process of a rank imports this module before numpy
+    from fakempi.mpi.buffers.raw import Bytes
 
 NAME, AS_BUFFER = 24, 160
 """Offsets in bytes of the pointers to the name (tp_name) and to the buffer functions (tp_as_buffer) in a type object."""

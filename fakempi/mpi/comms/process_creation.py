@@ -40,6 +40,7 @@ def spawn(universe: Universe, parents: Members, requests: Sequence[SpawnRequest]
         for child in (next(remaining) for _ in range(request.copies)):
             child.appnum = number
             child.parent = Comm._kinds[True]._make(child, between.sides[1], between.sides[0], child.rank)
+            child.parent._properties().name = "MPI_COMM_PARENT"
             universe.launch(child, request.main)
             if universe.recorder is not None:
                 universe.recorder.record(child.number, "not spawned yet", 0, universe.loop.now)

@@ -24,6 +24,7 @@ from fakempi.mpi.base.process import Universe
 from fakempi.mpi.comms.comm import Comm
 from fakempi.mpi.comms.intercomm import Intercomm
 from fakempi.mpi.comms.process_creation import SpawnRequest, spawn
+from fakempi.mpi.comms.python_options import python_options
 
 Command = Any
 """A function, or as in mpi4py the path of a script or of the interpreter."""
@@ -179,9 +180,13 @@ def _command_line(command: str, args: Any) -> list[str]:
             raise mpi_error(ERR_ARG, f"a script's args are strings, not {argument!r}.", MPITypeError)
     arguments = [os.fsdecode(argument) for argument in given]
     if command == sys.executable or PYTHON.fullmatch(os.path.basename(command)):
-        if not arguments:
+        options, program = python_options(arguments)
+        if not program:
             raise mpi_error(ERR_SPAWN, f"{command} has nothing to run: args must begin with a script or -m and a module.")
-        return arguments
+        if options:
+            sentence = f"the options {' '.join(options)} of Python cannot be applied to spawned ranks only."
+            raise mpi_error(ERR_SPAWN, f"{sentence} Start fakempi with them: python {' '.join(options)} -m fakempi run ...")
+        return program
     if not command.endswith((".py", ".pyw")) and not os.path.isdir(command):
         sentence = f"{command!r} is not a Python script (.py); other programs cannot run in this process."
         raise mpi_error(ERR_SPAWN, sentence)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import builtins
 import contextlib
+import functools
 import importlib.util
 import marshal
 import os
@@ -13,10 +14,12 @@ import resource
 import signal
 import sys
 import threading
-from importlib.machinery import PathFinder
+from importlib.machinery import PathFinder, SourceFileLoader
 from types import CodeType, FrameType, ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
+from fakempi.errors import MPIError
+from fakempi.errors.classes import ERR_UNSUPPORTED_OPERATION
 from fakempi.errors.tracebacks import hide_frames, shorten
 from fakempi.processes.child.channel import Channel, ChildFiles
 from fakempi.processes.child.ending import RunEnded, end_with, hide_end_of_threads, leave_threads_and_processes
@@ -28,6 +31,8 @@ from fakempi.processes.protocol import EXIT, FAILED, Closed, read
 
 PROCESSES = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 """The directory of the code that runs in children and is not part of the program."""
+
+INSTEAD_OF_EXEC = "If this sets environment variables, set them before fakempi run; to start a program, use subprocess."
 
 
 def start_child(
@@ -53,8 +58,8 @@ def start_child(
 def main(files: ChildFiles, start: dict[str, Any], stash: dict[str, Any]) -> None:
     """Execute the program of a rank.
 
-    `start` has `code` (the proxy module), `starts`, `local`, `argv`, `path`, `file`, `module`, `text`, `number`, `seed`,
-    `debug`, `debug_port`, `cpu_scale`, `directory`, `variables`, `share`, `open_files`.
+    `start` has `code` (the proxy module), `starts`, `local`, `argv`, `path`, `orig_argv`, `file`, `module`, `text`,
+    `number`, `seed`, `debug`, `debug_port`, `cpu_scale`, `directory`, `variables`, `share`, `open_files`.
     """
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (start["open_files"], hard))  # the parent may have raised it for itself
@@ -71,10 +76,12 @@ def main(files: ChildFiles, start: dict[str, Any], stash: dict[str, Any]) -> Non
     hide_end_of_threads()
     sys.path[:] = start["path"]
     sys.argv[:] = start["argv"]
+    sys.orig_argv[:] = start["orig_argv"]
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             stream.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # a TextIOWrapper
     install(channel, start)
+    _reject_exec(channel, start["number"])
     reject_mpi_libraries(start["share"])
     hide_frames()
     threading.excepthook = _print_failed_thread
@@ -84,6 +91,22 @@ def main(files: ChildFiles, start: dict[str, Any], stash: dict[str, Any]) -> Non
     code = _run(channel, start)
     _flush()
     sys.exit(code)
+
+
+def _reject_exec(channel: Channel, number: int) -> None:
+    """Make `os.execv` and `os.execve` raise an error: the parent has no connection to the new program."""
+
+    def rejecting(name: str, original: Any) -> Any:
+        @functools.wraps(original)
+        def call(*args: Any, **named: Any) -> NoReturn:
+            if channel.forked:
+                original(*args, **named)
+            sentence = f"os.{name} on rank {number}: the program that replaces this one would not be a rank."
+            raise MPIError(ERR_UNSUPPORTED_OPERATION, f"{sentence} {INSTEAD_OF_EXEC}")
+
+        return call
+
+    os.execv, os.execve = rejecting("execv", os.execv), rejecting("execve", os.execve)
 
 
 def _print_failed_thread(args: threading.ExceptHookArgs) -> None:
@@ -104,13 +127,16 @@ def _run(channel: Channel, start: dict[str, Any]) -> int:
         threading._shutdown()  # type: ignore[attr-defined]  # wait for threads, as at the end of Python
         atexit._run_exitfuncs()
         _flush()
-        channel.close(EXIT, code)
+        if not channel.forked:
+            channel.close(EXIT, code)
         return code
     except RunEnded:  # functions registered with atexit are not called, as in ranks of one process
         atexit._clear()
         leave_threads_and_processes()
         return 1
     except BaseException as error:
+        if channel.forked:  # the error of a process that the rank has forked: the rank gets the exit status
+            return _failed_fork(error)
         if isinstance(error, KeyboardInterrupt):  # Ctrl-C, of which the parent knows, or the end of the run
             channel.raises_interrupts = False
         if not (channel.ended and isinstance(error, (RunEnded, KeyboardInterrupt))):
@@ -121,6 +147,16 @@ def _run(channel: Channel, start: dict[str, Any]) -> int:
             _flush()
             channel.close(FAILED, record(error, uncaught=True))
     leave_threads_and_processes()
+    with contextlib.suppress(BaseException):
+        atexit._run_exitfuncs()
+    return 1
+
+
+def _failed_fork(error: BaseException) -> int:
+    """End a process that the rank has forked as Python does: print the traceback, call exit functions."""
+    shorten(error)
+    with contextlib.suppress(BaseException):
+        sys.excepthook(type(error), error, error.__traceback__)
     with contextlib.suppress(BaseException):
         atexit._run_exitfuncs()
     return 1
@@ -164,7 +200,7 @@ def _execute(start: dict[str, Any]) -> None:
     else:
         with open(start["file"], "rb") as file:
             code = compile(file.read(), start["file"], "exec", dont_inherit=True)
-        names.update(__file__=start["file"], __cached__=None)
+        names.update(__file__=start["file"], __cached__=None, __loader__=SourceFileLoader("__main__", start["file"]))
     if start["debug"] and not start["debug_port"]:
         import pdb
 

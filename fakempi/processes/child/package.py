@@ -157,6 +157,7 @@ def _proxies(channel: Channel, start: dict[str, Any]) -> Any:
     channel.classes.sort(key=lambda kind: kind._number)  # type: ignore[attr-defined]  # set on every generated class
 
     _use_own_addresses(api)
+    _export_memory(api.Win)
     _show_integers(api.Status)
     _remember_functions(api)
 
@@ -194,6 +195,14 @@ def _use_own_addresses(api: Any) -> None:
 
     win.Get_attr = Get_attr
     win.attrs = property(lambda self: (Get_attr(self, api.WIN_BASE), *attributes.fget(self)[1:]))
+
+
+def _export_memory(win: Any) -> None:
+    """Let windows export the memory of the rank by the buffer protocol."""
+    from fakempi.mpi.buffers.buffer_protocol import export_buffer
+
+    win.__buffer__ = lambda self, flags: memoryview(self.tomemory())  # called from Python 3.12 on
+    export_buffer(win, lambda self: self.tomemory()._memory)
 
 
 def _show_integers(status: Any) -> None:

@@ -1,0 +1,9 @@
+"""A negative exit status."""
+# ranks: 1
+
+import sys
+
+from mpi4py import MPI
+
+MPI.COMM_WORLD.Barrier()
+sys.exit(-1)
