@@ -43,7 +43,7 @@ class RankServer(CallServer):
         process.thread_level = MPI.THREAD_SERIALIZED
         process.universe.remarks.append(self._remark)
         process.universe.state(Departures).servers.append(self)
-        child.on_end = self._end_program
+        child.on_end, child.on_reentry = self._end_program, self._answer_reentry
         self.code: int | None = None
         self.error: BaseException | None = None
 
@@ -113,6 +113,10 @@ class RankServer(CallServer):
                 self._answer(*message[1:])
             else:  # the result of a callback in a call that was abandoned
                 self.child.end_call()
+
+    def _answer_reentry(self, data: Any) -> None:
+        """Answer a call that the child makes in the middle of another one: after that one has been answered."""
+        self._answer(*self.objects.read(data)[1:])
 
     def _end_program(self, data: Any) -> None:
         """Read the report of the child about the end of its program."""

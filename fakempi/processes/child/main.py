@@ -24,6 +24,7 @@ from fakempi.processes.child.extension_modules import reject_mpi_libraries
 from fakempi.processes.child.failures import record
 from fakempi.processes.child.numpy_seed import ImportedNumpy, SeedNumpy
 from fakempi.processes.child.package import install
+from fakempi.processes.child.signals import defer_handlers
 from fakempi.processes.protocol import EXIT, FAILED, Closed, read
 
 PROCESSES = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -140,11 +141,12 @@ def _handle_interrupts(channel: Channel) -> None:
 
     def interrupted(number: int, frame: FrameType | None) -> None:
         if frame is not None and frame.f_code.co_filename.startswith((PROCESSES, "<fakempi")):
-            channel.interrupted = True
+            channel.defer(signal.default_int_handler, number, frame)
         elif channel.raises_interrupts:
             raise KeyboardInterrupt
 
     signal.signal(signal.SIGINT, interrupted)
+    defer_handlers(channel)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 

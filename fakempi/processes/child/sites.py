@@ -33,6 +33,14 @@ def call_site(sites: Sites, frame: FrameType | None) -> Any:
     return number, code.co_filename, frame.f_lineno, code.co_name, module, call, key
 
 
+def description(frame: FrameType | None) -> Any:
+    """Return the number and the description of the line of the program that makes a call, even if it is known."""
+    sites: Sites = {}
+    while frame is not None and _is_ours(frame):
+        frame = frame.f_back
+    return call_site(sites, frame)
+
+
 def _is_ours(frame: FrameType) -> bool:
     module = frame.f_globals.get("__name__", "")
     return (module.partition(".")[0] in OURS and not module.startswith(PROGRAMS)) or module.startswith(UTILITIES)
