@@ -16,7 +16,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from fakempi.processes.protocol import ENDED, HEADER, MAIN, THREAD, Closed, read, write_framed
+from fakempi.processes.protocol import ABORT, ENDED, HEADER, MAIN, MAIN_WAITS, THREAD, Closed, read, write_framed
 from fakempi.processes.template import ForkedProcess, interrupts_blocked, python
 
 GRACE = 1.0
@@ -66,6 +66,9 @@ class ChildProcess:
         self.has_reported = False
         self.unread = b""
         self.caller = MAIN  # the last report about the thread that calls
+        self.thread = ""  # the name of the last thread, other than the main thread, that has called
+        self.waits_at: list[str] = []  # the call, the file and the line of the main thread if it waits for that thread
+        self.abort_code: int | None = None  # of Abort in a thread that waits for another one
         self.source, self.target = self.pipes = source, target
         self.arena = _arena()
         for fd in (source, target):
@@ -160,7 +163,7 @@ class ChildProcess:
 
     def is_leaving(self) -> bool:
         """Return whether the child has exited, or its program has ended while another thread is in a call."""
-        while self.report is None:
+        while self.report is None and self.abort_code is None:
             ready = [fd for fd, _ in self.leaving.poll(0)]
             if self.ending not in ready:
                 if self.has_reported and self.caller == THREAD:
@@ -186,8 +189,13 @@ class ChildProcess:
                 break
             message = self.unread[HEADER.size : HEADER.size + size]
             self.unread = self.unread[HEADER.size + size :]
-            if size == 1:
-                self.caller = message
+            kind, rest = message[:1], message[1:]
+            if kind in (MAIN, THREAD, MAIN_WAITS):
+                self.caller = kind
+                self.thread = rest.decode(errors="replace") if kind == THREAD else self.thread
+                self.waits_at = rest.decode(errors="replace").split("\0") if kind == MAIN_WAITS and rest else []
+            elif kind == ABORT:
+                self.abort_code = int(rest)
             else:
                 self.report = message
 

@@ -1,4 +1,4 @@
-"""Finalizers and signal handlers that call MPI while their own thread waits for the answer to a call."""
+"""Finalizers, signal handlers and threads that call MPI while a thread waits for the answer to a call."""
 
 from __future__ import annotations
 
@@ -83,3 +83,28 @@ def test_signal_handlers_are_called_after_the_present_call(tmp_path: Path) -> No
     assert sorted(found.out.splitlines()) == [
         f"{rank} {[1 - rank, 'out of time', 1 - rank, 'out of time', 1 - rank, 'at once']} 2" for rank in (0, 1)
     ]
+
+
+def test_a_deadlock_report_names_a_thread_that_waits_for_the_call_of_another_one(tmp_path: Path) -> None:
+    """One thread at a time can call, as `Query_thread` says."""
+    script = tmp_path / "work.py"
+    script.write_text(
+        HEAD + "import sys, threading\n"
+        "in_call = threading.Event()\n"
+        "def profile(frame, event, arg):\n"
+        "    if frame.f_code.co_name == 'read':\n"
+        "        in_call.set()\n"
+        "def listen():\n"
+        "    sys.setprofile(profile)\n"
+        "    comm.recv()\n"
+        "assert MPI.Query_thread() == MPI.THREAD_SERIALIZED\n"
+        "if rank == 1:\n"
+        "    threading.Thread(target=listen, name='listener', daemon=True).start()\n"
+        "    in_call.wait()\n"
+        "comm.Barrier()\n",
+        encoding="utf-8",
+    )
+    found = observe([str(script)], 2, True, timeout=100)
+    where = "thread 'listener' is in this call, and the main thread waits for it in Barrier at work.py:16"
+    assert found.error.startswith("DeadlockError: deadlock at")
+    assert f"\n  rank 1: {where}. With --processes, one thread of a rank can call MPI at a time;" in found.error

@@ -175,8 +175,8 @@ class Channel(CallbackService, SignalService):
 
         If another thread is in a call, wait for its answer: the parent ends the call if it would never return.
         """
-        self.lock = LockAfterEnd(self._report)
-        self._report(self.encoder.dumps((kind, what)))
+        self.lock = LockAfterEnd(self.report)
+        self.report(self.encoder.dumps((kind, what)))
         with self.mutex:
             pass
 
@@ -184,9 +184,10 @@ class Channel(CallbackService, SignalService):
         """Prepare calls of several threads."""
         with self.mutex:
             if self.lock is self.mutex:
-                self.lock = LockOfThreads(self.mutex, self._report)
+                self.lock = LockOfThreads(self.mutex, self.report)
 
-    def _report(self, data: bytes) -> None:
+    def report(self, data: bytes) -> None:
+        """Send a report that is not answered."""
         try:
             write(self.files.ending, data)
         except BrokenPipeError:

@@ -34,11 +34,9 @@ def call_site(sites: Sites, frame: FrameType | None) -> Any:
 
 
 def description(frame: FrameType | None) -> Any:
-    """Return the number and the description of the line of the program that makes a call, even if it is known."""
-    sites: Sites = {}
-    while frame is not None and _is_ours(frame):
-        frame = frame.f_back
-    return call_site(sites, frame)
+    """Return the description of the line of the program that makes a call, even if it is known; its number is -1."""
+    found = call_site({}, frame)
+    return (-1, *found[1:]) if found else 0
 
 
 def _is_ours(frame: FrameType) -> bool:
