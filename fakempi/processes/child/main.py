@@ -25,6 +25,7 @@ from fakempi.processes.child.failures import record
 from fakempi.processes.child.numpy_seed import ImportedNumpy, SeedNumpy
 from fakempi.processes.child.package import install
 from fakempi.processes.child.signals import defer_handlers
+from fakempi.processes.child.workers import end_workers_with
 from fakempi.processes.protocol import EXIT, FAILED, Closed, read
 
 PROCESSES = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -76,6 +77,7 @@ def main(files: ChildFiles, start: dict[str, Any], stash: dict[str, Any]) -> Non
         if stream is not None:
             stream.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # a TextIOWrapper
     install(channel, start)
+    end_workers_with(files.lifeline)
     reject_mpi_libraries(start["share"])
     hide_frames()
     threading.excepthook = _print_failed_thread
