@@ -77,7 +77,7 @@ def test_no_process_of_a_rank_outlives_a_run_that_ends_early(tmp_path: Path) -> 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 def test_workers_that_are_other_programs_end_with_a_killed_rank(tmp_path: Path) -> None:
-    """Those of the start methods spawn and forkserver."""
+    """The start methods are spawn and forkserver."""
     script = tmp_path / "work.py"
     script.write_text(
         "import multiprocessing, os, select, signal\n"

@@ -51,7 +51,7 @@ class LockOfThreads:
 
 def _line() -> bytes:
     """Return the call that waits for the lock, and its line."""
-    function = sys._getframe(3)  # it has called `Channel.call`, and is in the proxy module
+    function = next(frame for frame, _ in walk_stack(None) if frame.f_code.co_filename.startswith("<fakempi"))  # a proxy
     found = description(function.f_back)
     if not found:
         return b""
