@@ -243,7 +243,7 @@ def test_a_time_limit_in_processes_is_a_warning(
         """
     text = on_ranks(pytester, capsys, 2, source, *options, kind=program_in_processes)
     assert "PytestWarning: time limits of marked tests have no effect with fakempi run --processes: use " in text
-    assert "= ranks 0-1 of 2: 1 passed, 1 warning =" in text
+    assert "= all 2 ranks: 1 passed, 1 warning =" in text
     assert "codes [0, 0]" in text
 
 
