@@ -8,6 +8,7 @@ import os
 import pickle
 import select
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -15,7 +16,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from fakempi.processes.protocol import ENDED, HEADER, MAIN, THREAD, Closed, read, write_framed
+from fakempi.processes.protocol import ABORT, ENDED, HEADER, MAIN, MAIN_WAITS, THREAD, Closed, read, write_framed
 from fakempi.processes.template import ForkedProcess, interrupts_blocked, python
 
 GRACE = 1.0
@@ -58,12 +59,17 @@ class ChildProcess:
         child_source, target = os.pipe()
         lifeline, self.lifeline = os.pipe()  # the child is informed when the parent's end is closed
         self.ending, ending_target = os.pipe()
+        self.reentry, child_reentry = (each.detach() for each in socket.socketpair())
+        self.on_reentry: Report  # called with a call that the child makes in the middle of another one
         self.on_end: Report
         self.report: Any = None  # about the end of the program, not yet passed to `on_end`
         self.has_reported = False
         self.unread = b""
         self.caller = MAIN  # the last report about the thread that calls
-        self.source, self.target = source, target
+        self.thread = ""  # the name of the last thread, other than the main thread, that has called
+        self.waits_at: list[str] = []  # the call, the file and the line of the main thread if it waits for that thread
+        self.abort_code: int | None = None  # of Abort in a thread that waits for another one
+        self.source, self.target = self.pipes = source, target
         self.arena = _arena()
         for fd in (source, target):
             with suppress(AttributeError, OSError):  # not Linux, or too many pipes of this user
@@ -75,7 +81,7 @@ class ChildProcess:
             os.set_blocking(read_end, False)
             self.streams[read_end] = number
             child_ends.append(write_end)
-        fds = (child_source, child_target, lifeline, self.arena, ending_target)
+        fds = (child_source, child_target, lifeline, self.arena, ending_target, child_reentry)
         forked = None if fork is None or terminal else fork([stdin, *child_ends, *fds])
         self.process: Any = forked
         self.is_forked = forked is not None
@@ -95,7 +101,7 @@ class ChildProcess:
                 self.pidfd = os.pidfd_open(self.process.pid)
         self.poll, self.leaving = select.poll(), select.poll()
         self.poll.register(source, select.POLLIN)  # registered first, so that output that precedes a message is read with it
-        for fd in (*self.streams, self.ending, self.pidfd):
+        for fd in (*self.streams, self.ending, self.reentry, self.pidfd):
             if fd >= 0:
                 self.poll.register(fd, select.POLLIN)
         for fd in (self.ending, self.pidfd):
@@ -127,7 +133,9 @@ class ChildProcess:
                 elif fd == self.ending:
                     self.read_report()
                     self.pass_report()
-                else:
+                elif fd == self.reentry:
+                    self._pass_reentry()
+                elif fd in self.streams:
                     self._relay(fd)
             if ready:
                 self.waiting_since = 0.0
@@ -138,9 +146,24 @@ class ChildProcess:
             if self.gone or (self.pidfd < 0 and self.process.poll() is not None):
                 return None
 
+    def _pass_reentry(self) -> None:
+        """Have a call answered that the child makes in the middle of another one, through the same socket."""
+        try:
+            data = read(self.reentry)
+        except (Closed, OSError):
+            self.poll.unregister(self.reentry)
+            return
+        self.waiting_since = 0.0
+        self.source = self.target = self.reentry
+        try:
+            self.on_reentry(data)
+        finally:
+            self.source, self.target = self.pipes
+        self.waiting_since = time.monotonic()
+
     def is_leaving(self) -> bool:
         """Return whether the child has exited, or its program has ended while another thread is in a call."""
-        while self.report is None:
+        while self.report is None and self.abort_code is None:
             ready = [fd for fd, _ in self.leaving.poll(0)]
             if self.ending not in ready:
                 if self.has_reported and self.caller == THREAD:
@@ -166,8 +189,13 @@ class ChildProcess:
                 break
             message = self.unread[HEADER.size : HEADER.size + size]
             self.unread = self.unread[HEADER.size + size :]
-            if size == 1:
-                self.caller = message
+            kind, rest = message[:1], message[1:]
+            if kind in (MAIN, THREAD, MAIN_WAITS):
+                self.caller = kind
+                self.thread = rest.decode(errors="replace") if kind == THREAD else self.thread
+                self.waits_at = rest.decode(errors="replace").split("\0") if kind == MAIN_WAITS and rest else []
+            elif kind == ABORT:
+                self.abort_code = int(rest)
             else:
                 self.report = message
 
@@ -216,7 +244,7 @@ class ChildProcess:
                         self._relay(fd)
                     elif fd == self.ending:
                         self.read_report()
-                    elif fd == self.source:
+                    elif fd in (self.source, self.reentry):
                         with suppress(Closed, OSError):
                             read(fd)  # a call of a finalizer: not answered
                         self.poll.unregister(fd)
@@ -248,7 +276,7 @@ class ChildProcess:
                     self._relay(fd)
                 elif fd == self.ending:
                     self.read_report()
-                elif fd == self.source:
+                elif fd in (self.pipes[0], self.reentry):
                     self._reject_call(fd)
         self.kill()
 
@@ -259,11 +287,14 @@ class ChildProcess:
         except (Closed, OSError):
             self.poll.unregister(fd)
             return
+        if fd == self.reentry:
+            self.target = fd
         self.end_call()
 
     def end_call(self) -> None:
         """Answer a call: the run, or the rank, has ended."""
         self.send(pickle.dumps((ENDED, None, [], {}, 0.0)))
+        self.source, self.target = self.pipes
 
     def kill(self) -> None:
         """Kill the child if it still runs, and free everything."""
@@ -277,9 +308,10 @@ class ChildProcess:
 
     def close(self) -> None:
         """Close the pipes."""
-        for fd in (self.source, self.target, self.lifeline, self.pidfd, self.arena, self.ending, *self.streams):
+        for fd in (*self.pipes, self.lifeline, self.pidfd, self.arena, self.ending, self.reentry, *self.streams):
             if fd >= 0:
                 with suppress(OSError):
                     os.close(fd)
-        self.source = self.target = self.lifeline = self.pidfd = self.arena = self.ending = -1
+        self.source = self.target = self.lifeline = self.pidfd = self.arena = self.ending = self.reentry = -1
+        self.pipes = -1, -1
         self.streams = {}

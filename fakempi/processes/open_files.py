@@ -8,7 +8,7 @@ import resource
 from fakempi.errors import MPIError
 from fakempi.errors.classes import ERR_OTHER
 
-PER_CHILD = 9
+PER_CHILD = 10
 """Open files of the parent for each child: pipes for messages, output, end and status, shared memory."""
 
 

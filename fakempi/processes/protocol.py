@@ -21,8 +21,9 @@ CALL, CALLBACK_RESULT = range(2)
 FAILED, EXIT = range(2)
 """Kinds of reports of its end: its program has failed; it is about to exit."""
 
-MAIN, THREAD, MAIN_WAITS = b"m", b"t", b"w"
-"""Reports once several threads call: the main thread begins a call; another one does; the main thread waits for it."""
+MAIN, THREAD, MAIN_WAITS, ABORT = b"m", b"t", b"w", b"a"
+"""First bytes of reports once several threads call: the main thread begins a call; another one does, followed by its name;
+the main thread waits for it, followed by its call and line; a thread that has to wait for another one calls Abort."""
 
 RESULT, ERROR, CALLBACK, ENDED = range(4)
 """Kinds of messages from the parent: the result of a call; its exception; a callback; the run has ended."""

@@ -21,6 +21,9 @@ from fakempi.processes.sites import exception
 WAITING = "Other ranks continue when it calls MPI. If it waits for one by a file, a pipe or a lock, no rank continues."
 """The last sentence about a rank outside MPI in the report of a time-out."""
 
+ONE_THREAD = "With --processes, one thread of a rank can call MPI at a time; without it, all can."
+"""The last sentence about a rank whose main thread waits for another thread."""
+
 LONG = 0.5
 """Seconds outside MPI after which the report of a time-out mentions it."""
 
@@ -43,7 +46,7 @@ class RankServer(CallServer):
         process.thread_level = MPI.THREAD_SERIALIZED
         process.universe.remarks.append(self._remark)
         process.universe.state(Departures).servers.append(self)
-        child.on_end = self._end_program
+        child.on_end, child.on_reentry = self._end_program, self._answer_reentry
         self.code: int | None = None
         self.error: BaseException | None = None
 
@@ -58,6 +61,9 @@ class RankServer(CallServer):
             The run has ended, or another task serves the child.
         """
         try:
+            code, self.child.abort_code = self.child.abort_code, None
+            if code is not None:
+                self.process.comm_world.Abort(code)
             self._answer_calls()
         except (Ended, KeyboardInterrupt):  # while the child computes
             if not self.is_abandoned():
@@ -114,6 +120,10 @@ class RankServer(CallServer):
             else:  # the result of a callback in a call that was abandoned
                 self.child.end_call()
 
+    def _answer_reentry(self, data: Any) -> None:
+        """Answer a call that the child makes in the middle of another one: after that one has been answered."""
+        self._answer(*self.objects.read(data)[1:])
+
     def _end_program(self, data: Any) -> None:
         """Read the report of the child about the end of its program."""
         kind, what = self.objects.read(data)
@@ -133,7 +143,15 @@ class RankServer(CallServer):
         return f"{short_path(code.co_filename)}:{code.co_firstlineno}" if code.co_firstlineno else ""
 
     def _remark(self) -> str:
-        """Return a line for the report of a time-out if the child has computed for long: no other rank can run then."""
+        """Return a line for a report: whether a thread waits for another one, or the child has computed for long.
+
+        No other rank can run while a child computes.
+        """
+        if self.child.waits_at:
+            call, path, line = self.child.waits_at
+            place = f"{call} at {short_path(path)}:{line}"
+            words = f"thread {self.child.thread!r} is in this call, and the main thread waits for it in {place}"
+            return f"{self.process.name}: {words}. {ONE_THREAD}"
         seconds = self.child.seconds_outside()
         if self.process.loop.running is not self.process.task or seconds < LONG:
             return ""

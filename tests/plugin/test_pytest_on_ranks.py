@@ -230,6 +230,23 @@ def test_a_test_that_exceeds_its_time_limit_ends_the_run(
     assert "F." not in text
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("mark", "options"), [("@pytest.mark.mpi(timeout=0.001)", []), ("", ["--mpi-timeout=0.001"])])
+def test_a_time_limit_in_processes_is_a_warning(
+    mark: str, options: list[str], pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It would end the run, and has no effect there; the test passes."""
+    source = f"""
+        {mark}
+        def test_it():
+            for _ in range(10): comm.barrier()
+        """
+    text = on_ranks(pytester, capsys, 2, source, *options, kind=program_in_processes)
+    assert "PytestWarning: time limits of marked tests have no effect with fakempi run --processes: use " in text
+    assert "= all 2 ranks: 1 passed, 1 warning =" in text
+    assert "codes [0, 0]" in text
+
+
 @pytest.mark.sample
 @pytest.mark.slow
 def test_the_summary_is_short_if_every_rank_reports_another_message(

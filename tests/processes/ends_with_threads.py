@@ -53,7 +53,7 @@ THREADS = {
 """Threads that run from the start."""
 
 WAITS = "start(wait_in_a_call)\nready.wait()"
-"""A thread that never returns from its call. The main thread does not call afterwards: one thread at a time can."""
+"""A thread that never returns from its call. Afterwards, the main thread only calls Abort: one thread at a time can call."""
 
 WORK = """\
 for _ in range(3):
@@ -78,6 +78,7 @@ ENDS = {
     "is interrupted": End("signal.raise_signal(signal.SIGINT)", {}, "KeyboardInterrupt"),
     "is killed": End("os.kill(os.getpid(), signal.SIGKILL)", {}, "RankError: rank 1 failed with Killed: its process"),
     "crashes": End("os.abort()", {}, "RankError: rank 1 failed with Killed: its process was killed by signal 6"),
+    "aborts": End("comm.Abort(7)", {}, "RankError: rank 1 failed with Aborted: Abort(7) was called"),
     "calls os._exit": End("os._exit(4)", {}, "RankError: rank 1 failed with ExitWithoutFinalize"),
 }
 

@@ -74,6 +74,34 @@ def test_no_process_of_a_rank_outlives_a_run_that_ends_early(tmp_path: Path) -> 
             assert has_ended(pid)
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+def test_workers_that_are_other_programs_end_with_a_killed_rank(tmp_path: Path) -> None:
+    """The start methods are spawn and forkserver."""
+    script = tmp_path / "work.py"
+    script.write_text(
+        "import multiprocessing, os, select, signal\n"
+        "if __name__ == '__main__':\n"
+        "    from mpi4py import MPI\n"
+        "    for method in ('spawn', 'forkserver'):\n"
+        "        context = multiprocessing.get_context(method)\n"
+        "        ready = context.Event()\n"
+        "        context.Process(target=ready.set).start()\n"
+        "        assert ready.wait(100)\n"
+        "        worker = context.Process(target=select.select, args=([], [], []))\n"
+        "        worker.start()\n"
+        "        print(worker.pid)\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n",
+        encoding="utf-8",
+    )
+    found = observe([str(script)], 1, True, timeout=200)
+    assert found.error.startswith("RankError: rank 0 failed with Killed")
+    pids = [int(line) for line in found.out.splitlines()]
+    assert len(pids) == 2
+    for pid in pids:
+        assert has_ended(pid)
+
+
 def has_ended(pid: int) -> bool:
     """Wait until a process, which was sent a signal, has ended."""
     for _ in range(1000):

@@ -77,10 +77,12 @@ def report(
     polling: bool = False,
     names: Names | None = None,
     rounds: int = 0,
+    remarks: Sequence[str] = (),
 ) -> DeadlockError:
     """Return the error to raise, with the report and the records.
 
-    If ranks poll, and it is not proved that they repeat a state, `rounds` is the number of unsuccessful polls of each.
+    If ranks poll, and it is not proved that they repeat a state, `rounds` is the number of unsuccessful polls of each. Each
+    of the `remarks` is a line.
     """
     parts = ReportText(names or Names())
     verdict, kind = ("livelock", LivelockError) if polling else ("deadlock", DeadlockError)
@@ -91,6 +93,7 @@ def report(
     if cycle:
         lines.append(f"  cycle: {parts.cycle(cycle)}")
     lines += _shortened([f"  near miss: {line}" for line in parts.misses(misses)], "more near misses")
+    lines += _shortened([f"  {line}" for line in remarks], "more remarks")
     lines += _shortened([f"  never received: {line}" for line in parts.unreceived(unreceived)], "more kinds")
     return kind("\n".join(lines), blocked, cycle, time, misses)
 

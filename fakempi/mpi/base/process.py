@@ -97,7 +97,7 @@ class Universe(Hooked):
         self.program_of_command: Callable[[Sequence[str]], Program]  # for a script and its arguments; set by `world`
         self.can_spawn_functions = True  # False if ranks are processes: a process runs its rank only
         self.window_memory: Callable[[int], Any] = zeros  # returns new memory; replaced if other processes need access
-        self.remarks: list[Callable[[], str]] = []  # return lines for the report of a time-out, or empty ones
+        self.remarks: list[Callable[[], str]] = []  # return lines for reports of time-outs and deadlocks, or empty ones
         self.at_end: list[Callable[[], None]] = []  # called when the run is over
         self.leak_checks: list[Callable[[], None]] = []  # called when the run ends without an error
         self.states: dict[type[RunState], RunState] = {}

@@ -53,6 +53,7 @@ def diagnose(universe: Universe) -> DeadlockError:
         polling=loop.starved,
         names=universe.names,
         rounds=universe.state(DeadlockState).unsuccessful_polls,
+        remarks=[text for remark in universe.remarks if (text := remark())],
     )
 
 

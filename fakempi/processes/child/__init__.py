@@ -6,6 +6,7 @@ main    prepares the interpreter, executes the program, reports its end
 channel    the connection to the parent: calls
 callbacks    functions of the child that the parent calls meanwhile
 ending    the end of the program: calls of its threads, and the processes that it has started
+signals    signal handlers of the program are called after the present call
 sites    numbers of the lines that make calls
 compact    messages of frequent calls, without pickles
 prepared    repeated calls from the same line, without a description of their arguments
@@ -21,5 +22,6 @@ clocks    `time.sleep` and clocks in modeled time
 numpy_seed    the import of numpy: its random generator is seeded
 sockets    a rank that waits for a socket lets others run
 threads    determines the main thread
+workers    workers of multiprocessing that are other programs end with the run
 failures    descriptions of exceptions
 """

@@ -8,16 +8,16 @@ from typing import Any
 
 from fakempi.processes.child.encoding import Encoder, OpaquePickle, Reference
 from fakempi.processes.child.memory import Memory
-from fakempi.processes.protocol import CALLBACK_RESULT, OPERATORS, PICKLE, REFER, write
+from fakempi.processes.protocol import CALLBACK_RESULT, OPERATORS, PICKLE, REFER
 
 
 class CallbackService:
     """Calls functions for the parent, and sends the results."""
 
     encoder: Encoder
-    target: int
 
-    def _callback(self, number: int, args: tuple[Any, ...], kwargs: dict[str, Any], result_use: int) -> None:
+    def _callback(self, number: int, args: tuple[Any, ...], kwargs: dict[str, Any], result_use: int) -> bytes:
+        """Call a function, and return the message with its result."""
         encoder = self.encoder
         copies, encoder.copies = encoder.copies, {}
         failed, result, answer = False, None, None  # type: bool, Any, Any
@@ -38,10 +38,9 @@ class CallbackService:
             answer = CALLBACK_RESULT, False, result, written
         before, encoder.sent = encoder.sent, {}
         try:
-            data = encoder.dumps(answer)
+            return encoder.dumps(answer)
         finally:
             encoder.sent = before
-        write(self.target, data)
 
     def _function(self, number: int) -> Any:
         if number > 0:

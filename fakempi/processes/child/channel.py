@@ -20,7 +20,8 @@ from fakempi.processes.child.encoding import Encoder, Proxy
 from fakempi.processes.child.ending import LockAfterEnd, LockOfThreads, RunEnded, end_worker_with
 from fakempi.processes.child.prepared import PreparedCalls
 from fakempi.processes.child.segments import Segments
-from fakempi.processes.child.sites import Sites, call_site
+from fakempi.processes.child.signals import SignalService
+from fakempi.processes.child.sites import Sites, call_site, description
 from fakempi.processes.protocol import (
     CALL,
     CALLBACK,
@@ -49,6 +50,7 @@ class ChildFiles(NamedTuple):
     lifeline : a pipe that is closed when the parent ends
     arena : memory that is shared with the parent
     ending : a pipe for the report of the end of the program
+    reentry : a socket for calls of finalizers and others during a call of the same thread
     """
 
     source: int
@@ -56,9 +58,10 @@ class ChildFiles(NamedTuple):
     lifeline: int
     arena: int
     ending: int
+    reentry: int
 
 
-class Channel(CallbackService):
+class Channel(CallbackService, SignalService):
     """Makes calls of this process.
 
     Attributes
@@ -86,7 +89,8 @@ class Channel(CallbackService):
         self.released: list[int] = []
         self.windows: dict[int, Any] = {}  # memory of windows, exchanged at each call -> its contents at the last call
         self.requests: dict[int, list[int]] = {}  # request -> its memory
-        self.ended = self.interrupted = False  # interrupted: SIGINT has arrived during a call
+        self.ended = self.interrupted = self.exchanging = False
+        self.deferred: list[Any] = []
         self.raises_interrupts = True  # False once KeyboardInterrupt has ended the program
         self.set_options: Any = None  # functions of the parent, like the next
         self.pickle_object: Any = None
@@ -108,6 +112,8 @@ class Channel(CallbackService):
         if get_ident() != self.main_thread and self.lock is self.mutex:
             self._share()
         with self.lock:
+            if self.exchanging:
+                return self._call_during_call((CALL, number, target, args, kwargs, description(frame), None), args)
             known = self.sites.get((id(frame.f_code), frame.f_lasti))
             site: Any = known[0] if known is not None else call_site(self.sites, frame)
             kind: Any = None  # of calls to be prepared
@@ -151,13 +157,26 @@ class Channel(CallbackService):
                 raise
             return self._exchange(data, memory, args)
 
+    def _call_during_call(self, message: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
+        """Make a call of a finalizer that Python has called in the middle of a call of the same thread."""
+        __tracebackhide__ = True
+        before = self.source, self.target
+        if before[0] == self.files.reentry:
+            raise MPIError(ERR_OTHER, "a finalizer called MPI in the middle of a call of another finalizer.")
+        self.source = self.target = self.files.reentry
+        try:
+            return self._exchange(*self._encode(message), args)
+        finally:
+            self.source, self.target = before
+            self.exchanging = True
+
     def close(self, kind: int, what: Any) -> None:
         """Report the end of the program. From now on only the main thread can call, such as from finalizers.
 
         If another thread is in a call, wait for its answer: the parent ends the call if it would never return.
         """
-        self.lock = LockAfterEnd(self._report)
-        self._report(self.encoder.dumps((kind, what)))
+        self.lock = LockAfterEnd(self.report)
+        self.report(self.encoder.dumps((kind, what)))
         with self.mutex:
             pass
 
@@ -165,9 +184,10 @@ class Channel(CallbackService):
         """Prepare calls of several threads."""
         with self.mutex:
             if self.lock is self.mutex:
-                self.lock = LockOfThreads(self.mutex, self._report)
+                self.lock = LockOfThreads(self.mutex, self.report)
 
-    def _report(self, data: bytes) -> None:
+    def report(self, data: bytes) -> None:
+        """Send a report that is not answered."""
         try:
             write(self.files.ending, data)
         except BrokenPipeError:
@@ -186,20 +206,24 @@ class Channel(CallbackService):
     def _exchange_prepared(self, message: bytes, writes: list[Any], args: tuple[Any, ...]) -> Any:
         __tracebackhide__ = True
         try:
+            self.exchanging = True
             write_framed(self.target, message)
             reply = read(self.source)
+            self.exchanging = False
         except (Closed, BrokenPipeError):
             os._exit(1)  # the parent is gone
         if reply[0] == PREPARED_MARK:
             self.clock = self.prepared.finish(reply, writes)
-            return self._raise_interrupt() if self.interrupted else None
+            return self._handle_signals() if self.interrupted else None
         return self._finish(reply, self.prepared.memory(writes), args)
 
     def _exchange(self, data: bytes, memory: dict[int, Any], args: tuple[Any, ...]) -> Any:
         __tracebackhide__ = True
         try:
+            self.exchanging = True
             write(self.target, data)
             reply = read(self.source)
+            self.exchanging = False
             if reply[0] != PICKLE_MARK:  # in most cases
                 value, writes, kept, clock = marshal.loads(reply)
                 known = all([each[0] in memory for each in writes] if writes else ())
@@ -232,8 +256,11 @@ class Channel(CallbackService):
                 if answer[0] != CALLBACK:
                     kind, value, writes, kept, self.clock = answer
                     break
-                self._callback(*answer[1:])
+                data = self._callback(*answer[1:])
+                self.exchanging = True
+                write(self.target, data)
                 reply = read(self.source)
+                self.exchanging = False
         except (Closed, BrokenPipeError):
             os._exit(1)  # the parent is gone
         if writes:
@@ -243,9 +270,9 @@ class Channel(CallbackService):
                 self.compact.release(encoder.memory.pop(number, None))
             elif kept[number]:
                 self.windows[number] = encoder.memory[number].contents()
+        if self.interrupted and kind != ENDED:
+            self._handle_signals()
         if kind == RESULT:
-            if self.interrupted:
-                self._raise_interrupt()
             if kept and isinstance(value, self.module.Prequest):
                 self.requests[value._key[1]] = list(kept)
             return value
@@ -254,11 +281,6 @@ class Channel(CallbackService):
             raise RunEnded
         assert kind == ERROR
         raise value
-
-    def _raise_interrupt(self) -> None:
-        if threading.current_thread() is threading.main_thread():
-            self.interrupted = False
-            raise KeyboardInterrupt
 
     def is_rank(self) -> bool:
         """Return whether the caller is the main thread of the rank."""
@@ -305,8 +327,8 @@ class Channel(CallbackService):
         refreshed = self._refreshed() if self.windows or self.starting else None
         if not (self.released or self.clock_reads or refreshed or self.cpu is not None):
             return None
-        notes = self.released[:], refreshed, self.clock_reads, None if self.cpu is None else self.cpu()
-        del self.released[: len(notes[0])]
+        released = [self.released.pop() for _ in range(len(self.released))]  # one by one: a finalizer may call, too
+        notes = released, refreshed, self.clock_reads, None if self.cpu is None else self.cpu()
         for one in notes[0]:
             self.requests.pop(one, None)
         self.clock_reads = 0

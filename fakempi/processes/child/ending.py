@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import functools
 import os
 import sys
 import threading
@@ -11,7 +12,11 @@ from contextlib import suppress
 from traceback import walk_stack
 from typing import Any
 
-from fakempi.processes.protocol import MAIN, MAIN_WAITS, THREAD
+from fakempi.processes.child.sites import description
+from fakempi.processes.protocol import ABORT, MAIN, MAIN_WAITS, THREAD
+
+LONGEST_NAME = 200
+"""Characters of the name of a thread that are reported."""
 
 
 class RunEnded(BaseException):
@@ -28,15 +33,44 @@ class LockOfThreads:
         self.lock, self.report = lock, report
 
     def __enter__(self) -> None:
-        is_main = threading.current_thread() is threading.main_thread()
+        thread = threading.current_thread()
+        is_main = thread is threading.main_thread()
         if not self.lock.acquire(blocking=False):
             if is_main:
-                self.report(MAIN_WAITS)
+                self.report(MAIN_WAITS + _line())
             self.lock.acquire()
-        self.report(MAIN if is_main else THREAD)
+        try:
+            self.report(MAIN if is_main else THREAD + thread.name[:LONGEST_NAME].encode(errors="replace"))
+        except BaseException:  # of a signal handler
+            self.lock.release()
+            raise
 
     def __exit__(self, *error: object) -> None:
         self.lock.release()
+
+
+def _line() -> bytes:
+    """Return the call that waits for the lock, and its line."""
+    function = next(frame for frame, _ in walk_stack(None) if frame.f_code.co_filename.startswith("<fakempi"))  # a proxy
+    found = description(function.f_back)
+    if not found:
+        return b""
+    _, path, line, _, _, ours, _ = found
+    call = ours or function.f_code.co_name
+    return f"{call}\0{path}\0{line}".encode(errors="surrogateescape")
+
+
+def abort_through_report(kind: Any, can_call: Callable[[], bool], report: Callable[[bytes], None]) -> None:
+    """Make `Comm.Abort` end the run even if another thread is in a call."""
+    abort = kind.Abort
+
+    @functools.wraps(abort)
+    def Abort(self: Any, errorcode: int = 0) -> Any:
+        if type(errorcode) is int and not can_call():
+            report(b"%s%d" % (ABORT, errorcode))
+        return abort(self, errorcode)
+
+    kind.Abort = Abort
 
 
 class LockAfterEnd:

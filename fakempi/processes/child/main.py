@@ -27,6 +27,8 @@ from fakempi.processes.child.extension_modules import reject_mpi_libraries
 from fakempi.processes.child.failures import record
 from fakempi.processes.child.numpy_seed import ImportedNumpy, SeedNumpy
 from fakempi.processes.child.package import install
+from fakempi.processes.child.signals import defer_handlers
+from fakempi.processes.child.workers import end_workers_with
 from fakempi.processes.protocol import EXIT, FAILED, Closed, read
 
 PROCESSES = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -82,6 +84,7 @@ def main(files: ChildFiles, start: dict[str, Any], stash: dict[str, Any]) -> Non
             stream.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # a TextIOWrapper
     install(channel, start)
     _reject_exec(channel, start["number"])
+    end_workers_with(files.lifeline)
     reject_mpi_libraries(start["share"])
     hide_frames()
     threading.excepthook = _print_failed_thread
@@ -176,11 +179,12 @@ def _handle_interrupts(channel: Channel) -> None:
 
     def interrupted(number: int, frame: FrameType | None) -> None:
         if frame is not None and frame.f_code.co_filename.startswith((PROCESSES, "<fakempi")):
-            channel.interrupted = True
+            channel.defer(signal.default_int_handler, number, frame)
         elif channel.raises_interrupts:
             raise KeyboardInterrupt
 
     signal.signal(signal.SIGINT, interrupted)
+    defer_handlers(channel)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 

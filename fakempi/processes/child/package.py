@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 from fakempi.processes.child.channel import Channel
 from fakempi.processes.child.encoding import Default, OpaquePickle, Proxy, Reference
+from fakempi.processes.child.ending import abort_through_report
 from fakempi.processes.child.shared import Shared
 from fakempi.processes.child.sockets import join_by_addresses, let_others_run_first
 from fakempi.processes.protocol import CONSTANT
@@ -44,6 +45,7 @@ def install(channel: Channel, start: dict[str, Any]) -> None:
     from fakempi.processes.child.clocks import patch_time
 
     patch_time(package_names["compute"], channel.is_rank)
+    abort_through_report(api.Comm, channel.can_call, channel.report)
     let_others_run_first(channel.can_call, vars(api).pop("let_others_run"))
     join_by_addresses(api.Comm, vars(api).pop("join_at"))
 

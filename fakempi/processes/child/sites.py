@@ -33,6 +33,12 @@ def call_site(sites: Sites, frame: FrameType | None) -> Any:
     return number, code.co_filename, frame.f_lineno, code.co_name, module, call, key
 
 
+def description(frame: FrameType | None) -> Any:
+    """Return the description of the line of the program that makes a call, even if it is known; its number is -1."""
+    found = call_site({}, frame)
+    return (-1, *found[1:]) if found else 0
+
+
 def _is_ours(frame: FrameType) -> bool:
     module = frame.f_globals.get("__name__", "")
     return (module.partition(".")[0] in OURS and not module.startswith(PROGRAMS)) or module.startswith(UTILITIES)

@@ -19,8 +19,8 @@ from fakempi.processes.child import failures, numpy_seed, threads  # noqa: F401 
 from fakempi.processes.child.channel import ChildFiles
 from fakempi.processes.child.main import start_child
 
-NUMBER_OF_FDS = 9
-"""Descriptors in a request: three standard streams, source, target, lifeline, arena, ending, status."""
+NUMBER_OF_FDS = 10
+"""Descriptors in a request: three standard streams, source, target, lifeline, arena, ending, reentry, status."""
 
 
 def serve(control: int, preload: str) -> None:
@@ -78,7 +78,7 @@ def serve(control: int, preload: str) -> None:
         os.dup2(fd, number)
         os.close(fd)
     _renew_streams()
-    start_child(ChildFiles(*fds[3:8]), code, stash)
+    start_child(ChildFiles(*fds[3:9]), code, stash)
 
 
 def _renew_streams() -> None:
