@@ -43,10 +43,11 @@ def main() -> None:
     """Print a table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=512, help="rounds with the check, and as many without it")
-    parser.add_argument("--ranks", type=int, nargs="+", default=[8, 64, 1024])
+    parser.add_argument("--ranks", type=int, nargs="+", default=[8, 64, 256])
     parser.add_argument("--bytes", type=int, nargs="+", default=[8, 1024, 65536, 1 << 20])
     parser.add_argument("--each", action="store_true", help="check each operation, of any size")
     options = parser.parse_args()
+    sends.MAX_RANKS = max(options.ranks)
     if options.each:
         sends.EVERY, sends.MAX_BYTES = 1, 1 << 40
     print(f"{'ranks':>6} {'bytes':>9} {'us/message':>10} {'cost':>7}")
