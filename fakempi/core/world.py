@@ -121,7 +121,7 @@ def run(
     check_buffers
         Whether to check that the program does not write to memory that a pending operation uses. Each request then takes a
         few microseconds more, and memory for a copy of its buffer. "sends": only buffers of sends, with limits that keep
-        the cost below 5 % (see docs/findings.md). None, the default: in strict runs.
+        the cost small (see docs/findings.md). None, the default: in strict runs.
     poll_cost
         Modeled seconds of an unsuccessful test or probe when no other rank can run, so that loops with a time-out end.
         While other ranks can run, polls take no time.
