@@ -29,6 +29,7 @@ T = TypeVar("T")  # the result of `main`
 BackendName: TypeAlias = Literal["auto", "greenlets", "threads"]
 Fused: TypeAlias = Literal["auto", "never", "always"]
 Progress: TypeAlias = bool | Literal["always"]
+CheckBuffers: TypeAlias = bool | Literal["sends"] | None
 
 
 def checked_cost(main: Any, nprocs: Any, cost: CostModel | str | None) -> CostModel:
@@ -95,6 +96,13 @@ def checked_seconds(name: str, value: Any, maximum: float = MAX_SECONDS) -> Any:
     if not 0 <= value <= maximum:  # type: ignore[operator]  # a Real has no order for mypy
         kind = "positive" if name == "timeout" else "finite"
         raise MPIValueError(ERR_ARG, f"run: {name} must be a {kind} number of seconds, not {value!r}.")
+    return value
+
+
+def checked_buffers(value: Any) -> Any:
+    """Return a value of `check_buffers`, or raise."""
+    if isinstance(value, str) and value != "sends":
+        raise MPIValueError(ERR_ARG, f"run: check_buffers must be True, False, None or 'sends', not {value!r}.")
     return value
 
 

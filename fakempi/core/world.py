@@ -48,7 +48,7 @@ from fakempi.trace.recorder import TraceRecorder
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from fakempi.core.arguments import BackendName, Fused, Progress, Ts
+    from fakempi.core.arguments import BackendName, CheckBuffers, Fused, Progress, Ts
     from fakempi.modelcheck.steering.choices import Choices
     from fakempi.mpi.comms.intracomm import Intracomm
 
@@ -68,7 +68,7 @@ def run(
     cpu_scale: float = 0.0,
     kill: Mapping[int, float] | None = None,
     detection_delay: float = DETECTION_DELAY,
-    check_buffers: bool | None = None,
+    check_buffers: CheckBuffers = None,
     poll_cost: float = 1e-6,
     schedule: str | Choices | None = None,
     fused: Fused = "auto",
@@ -120,7 +120,8 @@ def run(
         Modeled seconds from the death of a rank until other ranks detect it.
     check_buffers
         Whether to check that the program does not write to memory that a pending operation uses. Each request then takes a
-        few microseconds more, and memory for a copy of its buffer. None, the default: in strict runs.
+        few microseconds more, and memory for a copy of its buffer. "sends": only buffers of sends, with limits that keep
+        the cost small (see docs/findings.md). None, the default: in strict runs.
     poll_cost
         Modeled seconds of an unsuccessful test or probe when no other rank can run, so that loops with a time-out end.
         While other ranks can run, polls take no time.
@@ -178,11 +179,15 @@ def run(
         from fakempi.extensions.fused.rendezvous import FusedService
 
         universe.fused = FusedService(universe, fused == "always", _emulated)
-    checks_buffers = strict if check_buffers is None else check_buffers
-    if checks_buffers or choices is not None:  # which also decide when data move
+    checks_buffers = strict if arguments.checked_buffers(check_buffers) is None else check_buffers
+    if checks_buffers == "sends" and choices is None:
+        from fakempi.extensions.buffer_checks.sends import SendChecks
+
+        universe.send_checks = SendChecks.factory(nprocs)
+    elif checks_buffers or choices is not None:  # which also decide when data move
         from fakempi.extensions.buffer_checks.checks import MemoryChecks
 
-        universe.buffer_checks = checks = MemoryChecks(universe, checks_buffers)
+        universe.buffer_checks = checks = MemoryChecks(universe, bool(checks_buffers))
         universe.network.subscribe(checks)
     loop.next_poll = IdlePolling(universe, arguments.checked_seconds("poll_cost", poll_cost))
     returns: list[Any] = [None] * nprocs

@@ -88,6 +88,8 @@ def run_script(options: Namespace) -> int:
     except SyntaxError as error:
         sys.stderr.write("".join(traceback.format_exception_only(error)))
         return FAILED
+    if not (options.strict or processes):  # a strict run checks more, and children keep their buffers to themselves
+        arguments["check_buffers"] = "sends"
     interrupts = Interrupts(script, nprocs, options.timeout)
     try:
         with on_path(options.mpirun), all_shown(options.full_traceback), interrupts:

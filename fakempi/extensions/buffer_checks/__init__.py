@@ -2,6 +2,7 @@
 
 checks   the checks of a run and of its processes: which memory is in use, overlaps, memory that changed too early
 use      the memory that one operation uses until it completes
+sends    only the buffers of sends, and not of all, so that plain runs can check them: `run(check_buffers="sends")`
 timing   when data move in a run that follows a schedule: as early or as late as MPI allows
 
 From the start of an operation until the program knows that it is complete, the program may not write to a send buffer, and

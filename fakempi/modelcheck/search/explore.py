@@ -35,7 +35,7 @@ from fakempi.modelcheck.steering.token import (
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from fakempi.core.arguments import BackendName, Fused, Progress, Ts
+    from fakempi.core.arguments import BackendName, CheckBuffers, Fused, Progress, Ts
     from fakempi.core.network.cost import CostModel
     from fakempi.mpi.base.process import Algorithms
     from fakempi.mpi.comms.intracomm import Intracomm
@@ -57,7 +57,7 @@ class RunOptions(TypedDict, total=False):
     cpu_scale: float
     kill: Mapping[int, float] | None
     detection_delay: float
-    check_buffers: bool | None
+    check_buffers: CheckBuffers
     poll_cost: float
     fused: Fused
 

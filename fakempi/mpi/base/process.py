@@ -26,6 +26,7 @@ from fakempi.mpi.interfaces.services import (
     FusedCollectives,
     Interruptible,
     ProcessBufferChecks,
+    RequestChecks,
     Stoppable,
     TraceService,
 )
@@ -84,6 +85,7 @@ class Universe(Hooked):
         self.recorder: TraceService | None = None
         self.fused: FusedCollectives | None = None
         self.buffer_checks: BufferChecks | None = None
+        self.send_checks: Callable[[Process], RequestChecks] | None = None  # if only send buffers are checked
         self.monitor: Interruptible | None = None
         self.stop_requests: Stoppable | None = None  # set by `run`
         self.cpu_scale = 0.0  # factor by which measured CPU time is charged to the clocks
@@ -166,7 +168,10 @@ class Universe(Hooked):
     def add_process(self, rank: int) -> Process:
         """Add a process, which has that rank in its COMM_WORLD."""
         process = Process(self, self.network.ports.add_process(), rank)
-        process.buffer_checks = None if self.buffer_checks is None else self.buffer_checks.add_process(process)
+        if self.buffer_checks is not None:
+            process.buffer_checks = process.request_checks = self.buffer_checks.add_process(process)
+        elif self.send_checks is not None:
+            process.request_checks = self.send_checks(process)
         self.processes.append(process)
         return process
 
@@ -217,6 +222,7 @@ class Process:
         "parent",
         "pickle",
         "rank",
+        "request_checks",
         "task",
         "thread_level",
         "threads",
@@ -240,6 +246,7 @@ class Process:
         self.parent: Any = None  # the intercommunicator to the processes that spawned it
         self.appnum = 0  # the index of its program among those that were spawned together
         self.buffer_checks: ProcessBufferChecks | None = None  # None if buffers are not checked
+        self.request_checks: RequestChecks | None = None  # the same, or only of buffers that requests send
         self.memory_at: Any = None  # how memory is found by address, if the program of the rank is in another process
         self.pickle: Any = None  # this rank's settings of MPI.pickle, once it has changed them
         self.attributes: Any = None  # this rank's attributes of objects that all ranks share

@@ -279,8 +279,8 @@ class FileAccesses(FileTransfers):
         request = Request._of(comm, operation)
         if write or any(isinstance(getattr(part, "why", None), ChildTask) for part in parts_of(operation)):
             comm._process.universe.note_unexplored(FILE_BUFFERS)
-        if comm._buffer_checks is not None:
-            request._buffer_use = comm._buffer_checks.of_file(operation, buf, writes=not write)
+        if comm._process.buffer_checks is not None:
+            request._buffer_use = comm._process.buffer_checks.of_file(operation, buf, writes=not write)
         return request
 
     def _begin(self, call: str, start: Callable[[str], Operation]) -> None:

@@ -193,7 +193,14 @@ class LockGrants(Protocol):
         """Record that a rank gets the lock of a window."""
 
 
-class ProcessBufferChecks(Protocol):
+class RequestChecks(Protocol):
+    """Checks the buffers that requests of one process use: `ProcessBufferChecks`, or only those of sends."""
+
+    def of(self, operation: object, buffer: object) -> Use | None:
+        """Begin to watch the buffer of an operation."""
+
+
+class ProcessBufferChecks(RequestChecks, Protocol):
     """The buffers that operations of one process use."""
 
     @property
@@ -215,9 +222,6 @@ class ProcessBufferChecks(Protocol):
     @property
     def checks(self) -> LockGrants:
         """The checks of the whole run."""
-
-    def of(self, operation: object, buffer: object) -> Use | None:
-        """Begin to watch the buffer of an operation."""
 
     def of_file(self, operation: object, buffer: object, writes: bool) -> Use | None:
         """Begin to watch the buffer of an access to a file."""

@@ -33,7 +33,7 @@ from fakempi.mpi.buffers.payload import MessagePayload
 from fakempi.mpi.buffers.span import Payload
 from fakempi.mpi.interfaces.operations import Waiter
 from fakempi.mpi.interfaces.records import CallOrigin, Origins
-from fakempi.mpi.interfaces.services import ChoicePoints, ProcessBufferChecks
+from fakempi.mpi.interfaces.services import ChoicePoints, RequestChecks
 from fakempi.mpi.point.arrival import complete_send, truncation_error
 from fakempi.mpi.point.races import check_previous_wildcard, check_wildcard
 from fakempi.mpi.point.rank_numbers import check_number
@@ -50,7 +50,8 @@ class CommState(HandlesErrors):
 
     __slots__ = (
         "__weakref__", "_box", "_boxes", "_checks_buffers", "_choices", "_collective_handles", "_context", "_eager_limit",
-        "_loop", "_n_peers", "_network", "_origins", "_out_port", "_peer_side", "_process", "_rank", "_side",
+        "_loop", "_n_peers", "_network", "_origins", "_out_port", "_peer_side", "_process", "_rank",
+        "_request_checks", "_side",
     )  # fmt: skip
 
     _context: Context  # this and the next ones are None in a null handle, which `_check_alive` rejects
@@ -60,6 +61,7 @@ class CommState(HandlesErrors):
     _loop: Loop  # this and the next two are the process's, copied for speed
     _network: Delivery
     _out_port: Port
+    _request_checks: RequestChecks | None  # of the buffers that requests use; None if the run does not check them
 
     def _become_null(self) -> None:
         self._context = self._side = self._peer_side = None  # type: ignore[assignment]  # None only in a null handle, which _check_alive reports
@@ -67,6 +69,7 @@ class CommState(HandlesErrors):
         self._boxes: Sequence[Mailbox | None] = ()  # mailboxes of the ranks that this one can send to
         self._n_peers = 0  # the number of these ranks
         self._rank = -1
+        self._request_checks = None
         self._process = self._loop = self._network = self._out_port = None  # type: ignore[assignment]  # None only in a null handle, which _check_alive reports
         self._eager_limit = 0
         self._choices: ChoicePoints | None = None  # decides whether standard sends above that limit are buffered
@@ -89,6 +92,7 @@ class CommState(HandlesErrors):
             self._eager_limit = process.eager_limit
             self._choices = process.universe.choices
             self._origins = process.origins
+            self._request_checks = process.request_checks
         else:
             self._eager_limit = process.inner_limit
 
@@ -238,11 +242,6 @@ class CommState(HandlesErrors):
             number = counted(self._n_peers, "rank")
             sentence = f"{parameter} {rank} is not in 0..{self._n_peers - 1}: {peers} has {number}."
             self._raise(mpi_error(ERR_RANK, sentence))
-
-    @property
-    def _buffer_checks(self) -> ProcessBufferChecks | None:
-        """The buffers of this rank that are in use, if the run checks buffers."""
-        return self._process.buffer_checks
 
     @property
     def _is_inter(self) -> bool:

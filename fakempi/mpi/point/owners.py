@@ -10,7 +10,7 @@ from fakempi.mpi.base.process import Process
 from fakempi.mpi.base.status import Status
 from fakempi.mpi.interfaces.operations import Operation
 from fakempi.mpi.interfaces.records import Origins
-from fakempi.mpi.interfaces.services import ProcessBufferChecks
+from fakempi.mpi.interfaces.services import RequestChecks
 
 
 class RequestOwner(Protocol):
@@ -26,7 +26,7 @@ class RequestOwner(Protocol):
     def _origins(self) -> Origins | None: ...
 
     @property
-    def _buffer_checks(self) -> ProcessBufferChecks | None: ...
+    def _request_checks(self) -> RequestChecks | None: ...
 
     def _raise(self, error: MPIError) -> NoReturn: ...
 

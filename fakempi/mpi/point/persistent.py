@@ -94,7 +94,7 @@ class Prequest(Request):
         assert self._start is not None  # None only if the request is null
         untrack("missing-start", self._tracked_as)
         self._operation = self._start()
-        notes, checks = self._comm._process.origins, self._comm._process.buffer_checks
+        notes, checks = self._comm._process.origins, self._comm._process.request_checks
         if notes is not None:
             self._operation.origin = self._open_origin = origin_of(notes)
             self._open_origin.open += 1

@@ -74,7 +74,7 @@ class Request(StatusCalls, Handled["Request"]):
                 origin = origin_of(origins)
             origin.open += 1
             operation.origin = self._open_origin = origin
-            if buffer is not None and not is_object and (checks := comm._buffer_checks) is not None:
+            if buffer is not None and not is_object and (checks := comm._request_checks) is not None:
                 self._buffer_use = checks.of(operation, buffer)
         return self
 

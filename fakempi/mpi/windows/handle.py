@@ -12,7 +12,7 @@ from fakempi.mpi.base.errhandler import Errhandler
 from fakempi.mpi.base.errhandler_calls import HandlesErrors
 from fakempi.mpi.base.mpi_errors import integer, mpi_error
 from fakempi.mpi.interfaces.records import Origins
-from fakempi.mpi.interfaces.services import ProcessBufferChecks
+from fakempi.mpi.interfaces.services import RequestChecks
 from fakempi.mpi.windows.window import WindowPart
 
 
@@ -56,8 +56,8 @@ class WinState(HandlesErrors):
         return None if self._part is None else self._part.process.origins
 
     @property
-    def _buffer_checks(self) -> ProcessBufferChecks | None:
-        return None if self._part is None else self._part.process.buffer_checks
+    def _request_checks(self) -> RequestChecks | None:
+        return None if self._part is None else self._part.process.request_checks
 
     # -- errors -------------------------------------------------------------------------------------------------------
 
