@@ -26,6 +26,7 @@ coroutines    asyncio on every rank, in modeled time
 sockets    sockets that let other ranks run while they wait
 debugging    pdb on any rank
 pickling    pickling for process pools, with the modules of the right rank
+tracked_names    names that ranks have registered at the resource tracker of multiprocessing
 os_exit    `os._exit` on one rank
 workers    processes that a program has started with multiprocessing
 patches    replacements for functions of the standard library and of numpy
