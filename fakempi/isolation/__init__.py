@@ -15,6 +15,7 @@ finders    the order of finders on `sys.meta_path`
 dependency_scan    finds packages that each rank needs a copy of, from their sources
 mpi4py_bindings    detects whether a source stores an object of mpi4py
 shared_package_checks    reports shared packages that store values of one rank
+package_failures    recognizes failures that may come from sharing a package
 loaders    loaders that share work between ranks
 shadowed_modules    files next to the script that shadow modules of the emulator
 mpi4py_modules    the modules that `import mpi4py` finds
