@@ -63,6 +63,14 @@ PACKAGES = [
     program("mpinum", "mpinum_windows"),
     program("mpiutils", "mpiutils_map"),
     program("deap", "deap_evolution"),
+    program("pyGSTi", "pygsti_probabilities", 2),
+    program("yt", "yt_parallel", 2),
+    program("mpiplus", "mpiplus_distribute"),
+    program("brainiak", "brainiak_searchlight"),
+    program("quimb", "quimb_launcher", launch="-m mpi4py.futures "),
+    program("mpi-sppy", "mpisppy_scenarios"),
+    program("mpipartition", "mpipartition_cubes", 2),
+    program("fluiddyn", "fluiddyn_ranks"),
 ]
 
 

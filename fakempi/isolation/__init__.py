@@ -15,6 +15,7 @@ finders    the order of finders on `sys.meta_path`
 dependency_scan    finds packages that each rank needs a copy of, from their sources
 mpi4py_bindings    detects whether a source stores an object of mpi4py
 shared_package_checks    reports shared packages that store values of one rank
+package_failures    recognizes failures that may come from sharing a package
 loaders    loaders that share work between ranks
 shadowed_modules    files next to the script that shadow modules of the emulator
 mpi4py_modules    the modules that `import mpi4py` finds
@@ -26,6 +27,7 @@ coroutines    asyncio on every rank, in modeled time
 sockets    sockets that let other ranks run while they wait
 debugging    pdb on any rank
 pickling    pickling for process pools, with the modules of the right rank
+tracked_names    names that ranks have registered at the resource tracker of multiprocessing
 os_exit    `os._exit` and `os.execv` on one rank
 workers    processes that a program has started with multiprocessing
 patches    replacements for functions of the standard library and of numpy

@@ -43,6 +43,7 @@ from fakempi.isolation.settings.module_attributes import ModuleAttributes
 from fakempi.isolation.settings.signals import Signals
 from fakempi.isolation.shadowed_modules import ShadowedModules
 from fakempi.isolation.sockets import Sockets
+from fakempi.isolation.tracked_names import TrackedNames
 from fakempi.mpi.base.current import os_thread
 
 
@@ -241,7 +242,8 @@ class RankNamespaces:
             self.settings, self.patches, self.main_thread_state, not hasattr(self.switcher.loop.backend, "thread")
         )
         library.patch()
-        for hooks in (coroutines.hooks, debugging.hooks, Sockets(self.patches).hooks, pickling.hooks, library.hooks):
+        others = Sockets(self.patches).hooks, TrackedNames(self.running_state, self.patches).hooks
+        for hooks in (coroutines.hooks, debugging.hooks, pickling.hooks, library.hooks, *others):
             for name, change in hooks.items():
                 self.finder.hooks[name] = in_turn(self.finder.hooks.get(name), change)
         for name, change in self.finder.hooks.items():

@@ -24,6 +24,7 @@ from fakempi.extensions.threads.ending import finish
 from fakempi.isolation.imports import choices
 from fakempi.isolation.namespace import NAMESPACES
 from fakempi.isolation.output import finish_output
+from fakempi.isolation.package_failures import explanation
 from fakempi.isolation.patches import new_root
 from fakempi.isolation.rank_state import RankState
 from fakempi.isolation.settings.launchers import check_launcher, launcher_variables
@@ -37,7 +38,12 @@ Main = tuple[ModuleType, Any, Any]
 
 
 def program(
-    command: Sequence[str], *, label: str = "", seed: int = 0, share: Sequence[str] = (), private: Sequence[str] = (),
+    command: Sequence[str],
+    *,
+    label: str = "",
+    seed: int = 0,
+    share: Sequence[str] = (),
+    private: Sequence[str] = (),
     mpi: str = "mpich",
 ) -> Program:
     """Return a program for `fakempi.run`: a script or module with its arguments, as on the command line after `python`.
@@ -66,7 +72,12 @@ class Program:
     """
 
     def __init__(
-        self, command: Sequence[str], label: str = "", seed: int = 0, share: Sequence[str] = (), private: Sequence[str] = (),
+        self,
+        command: Sequence[str],
+        label: str = "",
+        seed: int = 0,
+        share: Sequence[str] = (),
+        private: Sequence[str] = (),
         mpi: str = "mpich",
     ) -> None:
         self.command, self.label, self.seed = [str(part) for part in command], label, seed
@@ -182,6 +193,9 @@ class Program:
             raise
         except BaseException as error:
             if all(error is not failure for _, failure in process.universe.failures):
+                others_have_started = process.number > 0 or len(NAMESPACES.states) > 1
+                if text := explanation(error, NAMESPACES.finder) if others_have_started else "":
+                    sys.stderr.write(f"{text}\n")  # now, because the hook may call Abort
                 _call_excepthook(error)
                 process.universe.fail(process, error)
             with suppress(BaseException):  # communication raises, because the run has failed

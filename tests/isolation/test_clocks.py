@@ -38,13 +38,16 @@ def clocks() -> list[Any]:
 
 def test_a_modeled_sleep_has_the_same_length_on_every_clock(tmp_path: Path, backend: Any) -> None:
     """For any way to import the clock, and on any rank; the date agrees, too."""
-    script = READINGS + """
+    script = (
+        READINGS
+        + """
 before = read()
 day = date.today()
 time.sleep(100_000 * (comm.rank + 1))
 assert all(after - reading >= 100_000 * (comm.rank + 1) - 1 for reading, after in zip(before, read()))
 assert date.today() > day
 """
+    )
     was = clocks()
     play(tmp_path, script, 2, backend)
     assert clocks() == was

@@ -17,8 +17,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def debug(directory: Path, script: str, backend: Any, ranks: int, *answers: str) -> list[str]:
-    """The output of a script for these answers, without the lines where it stops, in a process: pytest replaces pdb.
-    """
+    """The output of a script for these answers, without the lines where it stops, in a process: pytest replaces pdb."""
     (directory / "work.py").write_text(COMM + dedent(script))
     words = [sys.executable, "-m", "fakempi", "run", "-n", str(ranks), "--backend", backend, "work.py"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}

@@ -334,9 +334,7 @@ def test_compiled_modules_that_would_store_the_result_of_one_rank_are_rejected(
     fakempi.run(program([str(tmp_path / "work.py")], share=["wrap"]), 2, backend=backend)
 
 
-def test_a_package_that_is_shared_by_choice_uses_the_running_rank(
-    tmp_path: Path, backend: Any, install: Install
-) -> None:
+def test_a_package_that_is_shared_by_choice_uses_the_running_rank(tmp_path: Path, backend: Any, install: Install) -> None:
     """A package that binds COMM_WORLD once, when it is imported, has the communicator of the calling rank."""
     install({"common.py": COMM + "seen = []\ndef later():\n    return MPI.COMM_WORLD.rank\n"})
     script = """

@@ -46,8 +46,7 @@ def test_variables_of_mpich_are_set(tmp_path: Path, backend: Any, capsys: Captur
     before = dict(os.environ)
     play(tmp_path, SHOW, 2, backend)
     expected = (
-        "GFORTRAN_UNBUFFERED_PRECONNECTED=y MPI_LOCALNRANKS=2 MPI_LOCALRANKID={0} "
-        "PMI_HOSTNAME=node0 PMI_RANK={0} PMI_SIZE=2"
+        "GFORTRAN_UNBUFFERED_PRECONNECTED=y MPI_LOCALNRANKS=2 MPI_LOCALRANKID={0} PMI_HOSTNAME=node0 PMI_RANK={0} PMI_SIZE=2"
     )
     assert sorted(capsys.readouterr().out.splitlines()) == [expected.format(rank) for rank in (0, 1)]
     assert dict(os.environ) == before

@@ -192,9 +192,7 @@ def test_modules_that_are_loaded_and_removed_are_private_to_each_rank(tmp_path: 
     play(tmp_path, script, 3, backend, siblings=siblings)
 
 
-def test_a_module_is_run_by_name(
-    tmp_path: Path, backend: Any, monkeypatch: pytest.MonkeyPatch, capsys: Capture
-) -> None:
+def test_a_module_is_run_by_name(tmp_path: Path, backend: Any, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     """From the current directory, with its package imported, by relative imports; a package by its `__main__`."""
     package = tmp_path / "kit"
     package.mkdir()
@@ -251,8 +249,7 @@ def test_a_missing_module_ends_the_run(backend: Any) -> None:
 
 
 def test_modules_stay_private_if_ranks_add_finders(tmp_path: Path, backend: Any) -> None:
-    """Such as pytest's, which finds test modules first: a finder of one rank serves that rank, a shared one serves all.
-    """
+    """Such as pytest's, which finds test modules first: a finder of one rank serves that rank, a shared one serves all."""
     script = """
     import sys
     from importlib.machinery import PathFinder

@@ -49,5 +49,3 @@ def test_run_time_options_are_private_to_each_rank(tmp_path: Path, backend: Any)
             raise AssertionError
     """
     play(tmp_path, script, 2, backend)
-
-

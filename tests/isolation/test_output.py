@@ -171,13 +171,13 @@ ENCODINGS = """
 """
 
 
-def test_bytes_of_a_rank_arrive_unchanged(
-    tmp_path: Path, backend: Any, capsysbinary: pytest.CaptureFixture[bytes]
-) -> None:
+def test_bytes_of_a_rank_arrive_unchanged(tmp_path: Path, backend: Any, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
     """Also those that are not text. The encoding, the error handler and line ends are a setting of each rank."""
     play(tmp_path, ENCODINGS, 2, backend)
-    begin = bytes(range(256)) + b"\n\0\0\n" + (
-        b"write() argument must be str, not bytes\na bytes-like object is required, not 'str'\nnot UTF-8\n"
+    begin = (
+        bytes(range(256))
+        + b"\n\0\0\n"
+        + (b"write() argument must be str, not bytes\na bytes-like object is required, not 'str'\nnot UTF-8\n")
     )
     first, second = b"\xe9? latin-1 replace 0\r\n", "\xe9\u20ac utf-8 strict 1\n".encode()
     last, other = b"na\xefve", "na\xefve".encode()
@@ -188,9 +188,7 @@ def test_bytes_of_a_rank_arrive_unchanged(
     assert sorted(out.split(b"\n")) == sorted((begin * 2).split(b"\n"))  # lines of ranks in any order
 
 
-def test_a_prefix_does_not_decode_lines(
-    tmp_path: Path, backend: Any, capsysbinary: pytest.CaptureFixture[bytes]
-) -> None:
+def test_a_prefix_does_not_decode_lines(tmp_path: Path, backend: Any, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
     """A line may contain any bytes."""
     play(tmp_path, "import sys; sys.stdout.buffer.write(b'\\xff\\n' * 2)", 1, backend, label="[{rank}] ")
     assert capsysbinary.readouterr().out == b"[0] \xff\n" * 2

@@ -14,7 +14,7 @@ import pytest
 import fakempi
 from fakempi.isolation import program
 from fakempi.isolation.dependency_scan import ImportGraph, Unit
-from tests.isolation.harness import COMM, Capture, play
+from tests.isolation.harness import COMM, IN_PROCESSES, Capture, play
 from tests.isolation.test_installed import Install, install
 
 __all__ = ["install"]
@@ -126,9 +126,32 @@ def test_a_shared_package_that_keeps_its_rank_in_a_global_variable_is_reported(
     assert "two" not in error
 
 
+@pytest.mark.skipif(IN_PROCESSES, reason="each rank has its own modules")
+def test_failures_that_may_come_from_sharing_a_package_are_explained(
+    tmp_path: Path, install: Install, capsys: Capture
+) -> None:
+    """A package with compiled modules that uses mpi4py, or a name that ranks register twice; no other failure."""
+    suffix = importlib.machinery.EXTENSION_SUFFIXES[0]
+    add = (
+        "kept = {}\ndef add(x):\n    if x in kept:\n        raise KeyError(f'{x} is already registered')\n    kept[x] = 1\n"
+    )
+    uses = "kept = {}\ndef start():\n    from mpi4py import MPI\n    kept[MPI.COMM_WORLD.rank, len(kept)]\n"
+    install({"registry.py": add, "plain.py": "def fail():\n    raise ValueError('already negative')\n",
+             "one/__init__.py": uses, f"one/core{suffix}": ""})  # fmt: skip
+
+    def failure(script: str, ranks: int = 2) -> str:
+        with pytest.raises(fakempi.RankError):
+            play(tmp_path, script, ranks)
+        return capsys.readouterr().err
+
+    assert "the package one: it uses mpi4py and has compiled modules" in failure("comm.Barrier()\nimport one\none.start()")
+    assert "the package registry: all ranks of this process share it" in failure("import registry\nregistry.add('x')")
+    assert failure("import one\none.start()", 1) == ""
+    assert failure("import registry, plain\nregistry.add(comm.rank)\ncomm.Barrier()\nraise KeyError('already')") == ""
+
+
 def test_modules_that_a_custom_loader_makes_belong_to_their_package(tmp_path: Path, install: Install, backend: Any) -> None:
-    """A package with a loader and no location, such as six.moves, is no namespace package; also in a private package.
-    """
+    """A package with a loader and no location, such as six.moves, is no namespace package; also in a private package."""
     maker = """
     import sys, types
     from importlib.machinery import ModuleSpec
