@@ -93,8 +93,7 @@ class Agenda:
             self.shuffle(due)
         elif len(due) > 1:
             due.sort(key=ORDER if due[0].booked == due[-1].booked else BOOKED_AND_ORDER)  # later bookings were added later
-        if now in self.actions_at:
-            due[:0] = self.actions_at.pop(now)
+        due[:0] = self.actions_at.pop(now, ())
         self.due_index = 1
         return due[0]
 

@@ -33,8 +33,7 @@ class Task:
 
     def settled(self, end: Time) -> None:
         """Record that one of the awaited events happens at `end`; book the task if that was the last one."""
-        if end > self.until:
-            self.until = end
+        self.until = end if end > self.until else self.until
         self.awaited -= 1
         if not self.awaited:
             if (items := self.agenda.items_at.get(self.until)) is None:
