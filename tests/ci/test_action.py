@@ -131,7 +131,7 @@ def test_a_test_that_ran_on_no_number_of_ranks_fails_the_action(repository: Path
     assert "**1 test never ran:**" in job.summary
     never = "::error file=tests/test_it.py,title=a test that never ran::tests/test_it.py::test_never[a|b] ran on no number"
     assert never in job.log
-    assert "::warning file=tests/test_it.py,line=26,title=finding::message-lost: " in job.log
+    assert "::warning file=tests/test_it.py,line=24,title=finding::message-lost: " in job.log
 
 
 @needs_bash

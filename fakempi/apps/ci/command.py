@@ -16,7 +16,7 @@ from time import monotonic
 from typing import IO
 
 GRACE = 30.0
-"""Seconds after the limit at which a command is killed: fakempi ends a run at the limit, with a report of its ranks."""
+"""Seconds in which a run ends after its own limit, with a report of its ranks; after them its command is killed."""
 
 TIMED_OUT = 124  # exit code of fakempi run --timeout
 COLORS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
@@ -51,7 +51,7 @@ class CommandEnd:
 
 
 def run_command(command: Sequence[str], limit: float, variables: Mapping[str, str]) -> CommandEnd:
-    """Run a command with additional environment variables."""
+    """Run a command with additional environment variables; it is killed after `limit` seconds, or never if that is 0."""
     began, lines = monotonic(), deque[str](maxlen=200)
     posix = os.name == "posix"
     process = subprocess.Popen(
@@ -63,7 +63,7 @@ def run_command(command: Sequence[str], limit: float, variables: Mapping[str, st
     reader.start()
     code: int | None = None
     try:
-        code = process.wait(limit + min(GRACE, limit) if limit else None)
+        code = process.wait(limit or None)
     except subprocess.TimeoutExpired:
         if posix:
             process.send_signal(signal.SIGABRT)  # faulthandler, which pytest enables, prints where it is

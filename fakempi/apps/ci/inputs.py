@@ -117,5 +117,5 @@ def seconds(name: str, text: str) -> float:
 def switch(name: str, text: str) -> bool:
     """Parse a boolean."""
     if text.lower() not in (*TRUE, *FALSE):
-        raise InputError(f"{name}: {text!r} is neither true nor false")
+        raise InputError(f"{name}: {text!r} must be true or false")
     return text.lower() in TRUE

@@ -8,7 +8,7 @@ import shlex
 import sys
 from pathlib import Path
 
-from fakempi.apps.ci.command import run_command
+from fakempi.apps.ci.command import GRACE, run_command
 from fakempi.apps.ci.github import StepSummary, error, group, output, say
 from fakempi.apps.ci.inputs import StepInputs
 
@@ -29,7 +29,7 @@ def run_scripts(inputs: StepInputs) -> int:
             check = ["check", "-n", str(ranks), *limits, "--html", str(inputs.pages / name), *command]
             title = shlex.join(command)
             with group(f"{title} on {ranks} ranks, in all schedules"):
-                end = run_command([sys.executable, "-m", "fakempi", *check], inputs.timeout * 2, {})
+                end = run_command([sys.executable, "-m", "fakempi", *check], inputs.timeout * 2 + GRACE * bool(limits), {})
             result, page = end.text(inputs.timeout), name if (inputs.pages / name).exists() else ""
             summary.row(title, str(ranks), result, end.last_line, page, f"{end.seconds:.0f} s")
             if result != "passed":

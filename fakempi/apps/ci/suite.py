@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from fakempi.apps.ci.command import run_command
+from fakempi.apps.ci.command import GRACE, run_command
 from fakempi.apps.ci.github import StepSummary, error, group, say
 from fakempi.apps.ci.inputs import StepInputs
 from fakempi.apps.ci.record import SuiteRecord
@@ -22,6 +22,7 @@ from fakempi.apps.testing.environment import RECORD
 from fakempi.apps.testing.session import INTERRUPTED
 from fakempi.core.reports.findings import Finding
 from fakempi.core.reports.ranks import ranks_text
+from fakempi.errors.paths import short_path
 from fakempi.errors.plurals import counted
 
 MAX_ANNOTATIONS = 10
@@ -63,17 +64,15 @@ def run_tests(inputs: StepInputs) -> int:
 
 def commands(inputs: StepInputs, findings: Path) -> Iterator[tuple[str, int, list[str]]]:
     """Yield the title, the number of ranks (0: those of the markers) and the command of each row."""
-    limit = f"{inputs.timeout:g}"
     if inputs.plain:
-        options = ["--mpi4py=emulated", *[f"--mpi-timeout={limit}"] * bool(inputs.timeout)]
-        options += ["--mpi-strict"] * inputs.strict
+        options = ["--mpi4py=emulated", *["--mpi-strict"] * inputs.strict]
         yield (
             "pytest",
             0,
             [sys.executable, "-m", "pytest", *options, *_junit(inputs, "pytest"), *inputs.tests],
         )
     for ranks in inputs.ranks:
-        options = ["--timeout", limit] * bool(inputs.timeout) + ["--strict"] * inputs.strict
+        options = ["--timeout", f"{inputs.timeout:g}"] * bool(inputs.timeout) + ["--strict"] * inputs.strict
         options += ["--processes"] * inputs.processes
         run = [sys.executable, "-m", "fakempi", "run", "-n", str(ranks), *options, "--findings", f"json:{findings}"]
         suite = ["-m", "pytest", *_junit(inputs, f"pytest-{ranks}-ranks"), *inputs.tests]
@@ -89,7 +88,7 @@ def _run(
 ) -> None:
     """Run a command and append its row."""
     title, ranks, command = row
-    end = run_command(command, inputs.timeout, {RECORD: str(path)})
+    end = run_command(command, inputs.timeout + (min(inputs.timeout, GRACE) if ranks else 0), {RECORD: str(path)})
     record = SuiteRecord.read(path)
     results.records.append(record)
     result = end.text(inputs.timeout)
@@ -100,7 +99,7 @@ def _run(
         message = end.reason or message if message.startswith(INTERRUPTED) else message
         results.failures.setdefault(failure, (message, []))[1].append(f"{ranks} ranks" if ranks else title)
     findings = [(event["text"], event["file"], event["line"]) for event in record.findings]
-    findings += _findings_of_run(path.parent / "findings.json")
+    findings += _findings_of_run(path.parent / "findings.json", record)
     results.findings |= dict.fromkeys(findings)
     results.failed |= result != "passed"
     tests = "; ".join(filter(None, (record.summary() or end.last_line, end.reason)))
@@ -110,16 +109,21 @@ def _run(
     summary.row(title, str(ranks or "as marked"), result, tests, kinds, f"{end.seconds:.0f} s")
 
 
-def _findings_of_run(path: Path) -> list[tuple[str, str, int]]:
-    """Print the findings of `fakempi run`; returns the text, the file and the line of each that is not a note."""
+def _findings_of_run(path: Path, record: SuiteRecord) -> list[tuple[str, str, int]]:
+    """Print the findings of `fakempi run`; returns the text, the file and the line of each that is not a note.
+
+    A finding has the name of its file without directories, so only files of tests are known, and only if one has the name.
+    """
+    files = dict.fromkeys(os.path.join(record.root, name.partition("::")[0]) for name in record.collected)
     found: list[tuple[str, str, int]] = []
     for values in json.loads(path.read_text(encoding="utf-8")) if path.exists() else []:
         finding = Finding(**{**values, "rank_names": ranks_text(values["ranks"])})
         if not finding.note:
             say(f"{'' if found else 'findings:'}\n  {finding}".lstrip("\n"))
-            file, _, line = finding.place.rpartition(":")
-            known = line.isdigit() and os.path.exists(file)
-            found.append((str(finding), file if known else "", int(line) if known else 0))
+            name, _, line = finding.place.rpartition(":")
+            matching = [file for file in files if short_path(file) == name]
+            known = line.isdigit() and len(matching) == 1
+            found.append((str(finding), matching[0] if known else "", int(line) if known else 0))
     return found
 
 

@@ -100,5 +100,5 @@ class OutcomeRecorder:
     def pytest_unconfigure(self) -> None:
         """Record the totals, such as `2 passed, 1 skipped`."""
         reporter: Any = self.config.pluginmanager.get_plugin("terminalreporter")
-        if reporter is not None:
-            self._write("ended", total=", ".join(text for text, _ in reporter.build_summary_stats_line()[0]))
+        stats = [] if reporter is None else reporter.build_summary_stats_line()[0]
+        self._write("ended", total=", ".join(text for text, _ in stats) or "no summary")
