@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -174,6 +176,18 @@ def test_a_test_that_hangs_is_named_and_other_commands_still_run(repository: Pat
     assert "fakempi: not done after 20 s" in rows(job)[2]
     assert "::error title=pytest::no end after 20 s: not ended, in tests/test_it.py::test_hang" in job.log
     assert rows(job)[4].startswith("| a/main.py | 4 | failed (1) | ")
+
+
+@needs_bash
+def test_the_steps_are_also_a_script(tmp_path: Path) -> None:
+    """For a checkout of this repository in other systems; anything but the name of a step is an error."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT), "CHECK": "halo.py"}
+    for arguments, code, text in ((["test"], 2, "usage: "), (["tests"], 0, "The input tests is empty: no tests are run.")):
+        command = ["bash", str(ROOT / ".ci" / "action"), *arguments]
+        ended = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=200)
+        assert ended.returncode == code
+        assert text in ended.stdout
 
 
 @needs_bash

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from fakempi.apps.ci.command import run_command
+from fakempi.apps.ci.command import CommandEnd, run_command
 from fakempi.apps.ci.github import error, escaped
 from fakempi.apps.ci.inputs import InputError, StepInputs
 from fakempi.apps.ci.record import SuiteRecord
 from fakempi.apps.ci.scripts import page_name
-from fakempi.apps.ci.suite import SuiteResults, commands
+from fakempi.apps.ci.suite import SuiteResults, commands, result_of
 from fakempi.apps.testing.markers import without_size
 
 
@@ -112,6 +112,22 @@ def test_totals_of_ranks_are_grouped_and_tests_that_did_not_end_are_named(tmp_pa
     record = write(tmp_path / "1", *started, *finished, *ends)
     assert record.summary() == "ranks 0 and 2 of 3: 2 passed; rank 1 of 3: not ended, in f::test"
     assert SuiteRecord.read(tmp_path / "none").summary() == ""
+
+
+def test_a_command_without_a_complete_record_has_not_passed(tmp_path: Path) -> None:
+    """It is unknown which tests ran if the plugin was not loaded, or if a session ended in the middle of a test."""
+    end = CommandEnd(0, ["3 passed in 0.1s"], 1.0)
+    totals = [{"event": "ended", "rank": rank, "total": "3 passed"} for rank in range(3)]
+    assert result_of(end, write(tmp_path / "1"), 9.0) == "failed (no record)"
+    assert result_of(end, write(tmp_path / "2", *totals[:2]), 9.0) == "failed (not ended)"
+    assert result_of(end, write(tmp_path / "3", *totals), 9.0) == "passed"
+
+
+def test_the_line_that_explains_a_failure_is_found() -> None:
+    """A deadlock is reported before other lines, and pytest's own error after a summary."""
+    assert CommandEnd(1, ["ERROR: of a test", "deadlock at t = 0 s: 2 of 2", "rank 0: recv"], 1.0).reason.endswith("2 of 2")
+    lines = ["ERROR: usage: pytest", "pytest: error: unrecognized arguments: --x", "rootdir: /"]
+    assert CommandEnd(4, lines, 1.0).usage_error == lines[1]
 
 
 @pytest.mark.parametrize("workspace", ["", "sub"])

@@ -19,6 +19,8 @@ GRACE = 30.0
 """Seconds in which a run ends after its own limit, with a report of its ranks; after them its command is killed."""
 
 TIMED_OUT = 124  # exit code of fakempi run --timeout
+ENDED = re.compile(r"deadlock at |fakempi: not done after |fakempi: rank \d+ ")
+REJECTED = re.compile(r"ERROR: (?!usage)|\S+: error: ")
 COLORS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
@@ -38,7 +40,12 @@ class CommandEnd:
     @property
     def reason(self) -> str:
         """The line with which fakempi reports why a run ended, such as a deadlock; empty if there is none."""
-        return next((line for line in self.lines if line.startswith(("deadlock at ", "fakempi: not done after "))), "")
+        return next(filter(ENDED.match, self.lines), "")
+
+    @property
+    def usage_error(self) -> str:
+        """The line with which pytest rejects its arguments; empty if there is none."""
+        return next(filter(REJECTED.match, self.lines), "")
 
     def text(self, limit: float) -> str:
         """Return the end in words, such as `failed (1)`."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from fakempi.apps.ci.command import GRACE, run_command
+from fakempi.apps.ci.command import GRACE, CommandEnd, run_command
 from fakempi.apps.ci.github import StepSummary, error, group, say
 from fakempi.apps.ci.inputs import StepInputs
 from fakempi.apps.ci.record import SuiteRecord
@@ -91,10 +91,7 @@ def _run(
     end = run_command(command, inputs.timeout + (min(inputs.timeout, GRACE) if ranks else 0), {RECORD: str(path)})
     record = SuiteRecord.read(path)
     results.records.append(record)
-    result = end.text(inputs.timeout)
-    if result == "passed" and not record.totals:
-        result = "failed (no record)"
-        say("The pytest plugin of fakempi was not loaded, so it is unknown which tests ran.")
+    result = result_of(end, record, inputs.timeout)
     for failure, message in record.failures.items():
         message = end.reason or message if message.startswith(INTERRUPTED) else message
         results.failures.setdefault(failure, (message, []))[1].append(f"{ranks} ranks" if ranks else title)
@@ -102,11 +99,20 @@ def _run(
     findings += _findings_of_run(path.parent / "findings.json", record)
     results.findings |= dict.fromkeys(findings)
     results.failed |= result != "passed"
-    tests = "; ".join(filter(None, (record.summary() or end.last_line, end.reason)))
+    tests = "; ".join(filter(None, (record.summary(), end.reason, "" if record.ran else end.usage_error))) or end.last_line
     if result != "passed" and not record.failures:
         error(f"{result}: {tests}", f"{title} on {ranks} ranks" if ranks else title)
     kinds = ", ".join(dict.fromkeys(text.partition(":")[0] for text, _, _ in findings))
     summary.row(title, str(ranks or "as marked"), result, tests, kinds, f"{end.seconds:.0f} s")
+
+
+def result_of(end: CommandEnd, record: SuiteRecord, limit: float) -> str:
+    """Return the result of a command; one that exits with 0 fails if a session did not end or was not recorded."""
+    result = end.text(limit)
+    if result == "passed" and not record.totals:
+        say("The pytest plugin of fakempi was not loaded, so it is unknown which tests ran.")
+        return "failed (no record)"
+    return "failed (not ended)" if result == "passed" and len(record.totals) < record.size else result
 
 
 def _findings_of_run(path: Path, record: SuiteRecord) -> list[tuple[str, str, int]]:
