@@ -127,6 +127,10 @@ def pytest_configure(config: pytest.Config) -> None:
             from fakempi.apps.testing.child_session import ChildSession as Session
 
         config.pluginmanager.register(Session(config, environment.of(config).process))
+    elif environment.RECORD in os.environ:
+        from fakempi.apps.testing.recorder import OutcomeRecorder, requested
+
+        config.pluginmanager.register(OutcomeRecorder(requested(), config))
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:

@@ -17,6 +17,7 @@ schedules        exploration of a test in every schedule
 session          pytest itself on the ranks of `fakempi run`
 child_session    the same with `--processes`
 junit_report     one JUnit report for all ranks of `fakempi run -m pytest`
+recorder         a record of each test, for continuous integration
 shared_objects   objects that ranks share and have changed
 environment      how pytest was started: virtual ranks, `fakempi run`, mpiexec, other plugins
 """

@@ -21,6 +21,9 @@ OTHERS = {
 FORKING = ("pytest_isolate_mpi._plugin",)
 """Plugins that run marked tests in other processes."""
 
+RECORD = "FAKEMPI_TEST_RECORD"
+"""The environment variable that names the file in which tests are recorded for continuous integration."""
+
 HINTS = (
     "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMI_RANK", "PMIX_RANK", "MV2_COMM_WORLD_SIZE", "ALPS_APP_PE", "PALS_RANKID",
 )  # fmt: skip

@@ -7,11 +7,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any
 
 import pytest
+from _pytest.skipping import evaluate_skip_marks
 
 SIZE = "_mpi_size"  # the hidden parameter of a test that runs on several numbers of ranks
 
@@ -23,6 +25,9 @@ ARGUMENTS = (
     "unit",
 )  # fmt: skip
 """Arguments of the markers. `min_size` is pytest-mpi's, `unit` pytest-isolate-mpi's."""
+
+WRONG_NUMBER = pytest.StashKey[str]()
+"""The numbers of ranks that a test requests, if it was skipped because pytest runs on another number."""
 
 ISOLATIONS = ("none", "module")
 
@@ -82,6 +87,15 @@ def size_of(item: pytest.Item, mark: pytest.Mark) -> int:
     return int(size) if size is not None else sizes(mark)[0]
 
 
+def without_size(nodeid: str) -> str:
+    """Return the name of a test without its number of ranks: `test_it[ranks3-a]` and `test_it[ranks7-a]` are one test."""
+    path, colons, test = nodeid.partition("::")
+    name, bracket, parameters = test.partition("[")
+    arguments = "|".join(argument for argument, _ in MARKERS.values())
+    kept = [part for part in parameters.removesuffix("]").split("-") if not re.fullmatch(rf"(?:{arguments})\d+", part)]
+    return f"{path}{colons}{name}" + (f"[{'-'.join(kept)}]" if bracket and kept else "")
+
+
 def isolated(mark: pytest.Mark, otherwise: str) -> bool:
     """Whether each rank of a test has private modules."""
     given = mark.kwargs.get("isolation", otherwise)
@@ -109,10 +123,18 @@ def skip_unless(item: pytest.Item, mark: pytest.Mark, size: int) -> None:
     """Skip a test if pytest runs on ranks and their number is not the one that the test requests."""
     at_least = mark.kwargs.get("min_size")
     if at_least is not None and size < at_least:
-        pytest.skip(f"needs at least {at_least} ranks, but pytest runs on {size}")
+        _skip(item, f"at least {at_least}", f"needs at least {at_least} ranks, but pytest runs on {size}")
     if at_least is None and (mark.args or MARKERS[mark.name][0] in mark.kwargs or mark.name == "mpiexec"):
         params = item.callspec.params if hasattr(item, "callspec") else {}
         single = SIZE in params or "mpiexec_n" in params
         wanted = [size_of(item, mark)] if single else sizes(mark)  # a TestCase is not parametrized: any of its numbers fits
         if size not in wanted:
-            pytest.skip(f"needs {' or '.join(map(str, wanted))} rank{'s' * (wanted != [1])}, but pytest runs on {size}")
+            numbers = " or ".join(map(str, wanted))
+            _skip(item, numbers, f"needs {numbers} rank{'s' * (wanted != [1])}, but pytest runs on {size}")
+
+
+def _skip(item: pytest.Item, numbers: str, reason: str) -> None:
+    """Skip a test because of its numbers of ranks, unless its markers skip it on any number, which pytest does next."""
+    if evaluate_skip_marks(item) is None:
+        item.stash[WRONG_NUMBER] = numbers
+        pytest.skip(reason)

@@ -17,6 +17,7 @@ from _pytest._io import TerminalWriter
 
 from fakempi.apps.testing.limits import in_place_of_pytest_timeout, limit_of
 from fakempi.apps.testing.markers import marker_of
+from fakempi.apps.testing.recorder import OutcomeRecorder, requested
 from fakempi.core.reports.ranks import ranks_text
 
 WIDTH = 80
@@ -37,6 +38,8 @@ class RunSummary:
         self.sessions = 0  # active sessions
         self.limits: Any = None  # the time limits of tests, once one has a limit
         self.junit: Any = None  # the JUnit report, if one is written
+        self.record = ""  # the file in which tests are recorded for continuous integration
+        self.recorded: set[int] = set()  # ranks whose sessions are recorded
 
     def report(self, size: int) -> str:
         """Return the summary, when all sessions have ended."""
@@ -71,6 +74,10 @@ class RankSession:
         self.universe = process.universe
         self.summary = SUMMARIES.setdefault(process.universe, RunSummary())
         self.summary.sessions += 1
+        self.summary.record = requested() or self.summary.record  # ranks may share the variable, which is removed
+        if self.summary.record and self.rank not in self.summary.recorded:  # not a session that a test starts
+            self.summary.recorded.add(self.rank)
+            config.pluginmanager.register(OutcomeRecorder(self.summary.record, config, self.rank, self.size))
         self.failure_texts: list[tuple[tuple[str, str], str]] = []
         self.reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
         if self.rank and self.reporter is not None and not config.getoption("usepdb"):
