@@ -34,7 +34,7 @@ def results(kind: str, *command: str) -> Any:
 def test_mpi4py_futures_give_the_results_of_one_process() -> None:
     """One process with the search, two with workers."""
     if not mpi_is_installed():
-        pytest.skip("there is no mpi4py, or no MPI library")
+        pytest.skip('there is no MPI: python -m pip install "fakempi[mpi]"')
     workers = results("mpi", mpiexec(), "-n", "3", sys.executable, "-m", "mpi4py.futures")
     assert workers == results("none", sys.executable)
 
