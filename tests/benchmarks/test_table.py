@@ -13,9 +13,10 @@ import pytest
 
 import fakempi
 from fakempi import Hockney
+from tests.packages import needs
 from tests.scripts import imported
 
-pytest.importorskip("greenlet")
+pytest.importorskip("greenlet", reason="there is no greenlet: python -m pip install greenlet")
 pytest.importorskip("resource")
 
 ROOT = Path(__file__).parents[2]
@@ -30,7 +31,7 @@ def simulated_sample(measure: Any) -> float:
 
 def test_every_row_can_be_measured() -> None:
     """With 8 ranks; samples of SMPI are simulated."""
-    pytest.importorskip("simpy")
+    needs("simpy")
 
     def take(measure: Any) -> float:
         case = SCRIPTS.measures.CASES.get(measure[:2])
@@ -45,7 +46,7 @@ def test_every_row_can_be_measured() -> None:
 
 def test_simpy_simulates_the_same_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Exactly, with costs that floats represent exactly."""
-    pytest.importorskip("simpy")
+    needs("simpy")
     monkeypatch.setattr(SCRIPTS.in_simpy, "COST", 0.5)
     cost = Hockney(t_s=0.25, t_w=0.25 / 8)
     for theirs, ours in ((SCRIPTS.in_simpy.ring, "ring"), (SCRIPTS.in_simpy.recursive_doubling, "sums")):

@@ -12,6 +12,7 @@ import pytest
 import fakempi
 from fakempi.apps.cli import main
 from tests.cli.test_running import Capture
+from tests.packages import needs
 
 COMPARE = ["compare", "bcast", "-n", "4,8", "--bytes", "8", "--algorithms", "binomial,chain", "--no-plot"]
 
@@ -26,7 +27,7 @@ def trace(tmp_path: Path) -> str:
 
 
 def needs_matplotlib() -> None:
-    pytest.importorskip("matplotlib", reason="there is no matplotlib: pip install 'fakempi[plot]'")
+    needs("matplotlib")
 
 
 @pytest.mark.sample

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.packages import needs
+
 ROOT = Path(__file__).parents[2]
 FETCHED = {"script": "src", "img": "src", "iframe": "src", "link": "href", "source": "src", "video": "src", "object": "data"}
 OUTSIDE = re.compile(r"(https?:)?//")
@@ -49,7 +51,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if "FAKEMPI_SITE" in os.environ:  # set by .ci/run
         return Path(os.environ["FAKEMPI_SITE"])
     for name in ("mkdocs", "material", "mkdocstrings"):
-        pytest.importorskip(name)
+        needs(name)
     directory = tmp_path_factory.mktemp("site")
     assert "WARNING" not in output_of("mkdocs", "build", "--strict", "--site-dir", str(directory), directory=ROOT)
     return directory
@@ -79,7 +81,7 @@ def test_the_search_works_from_the_disk_without_the_network(site: Path) -> None:
     chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if chromium is None:
         pytest.skip("Chromium is not installed: apt-get install chromium")
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install playwright")
+    playwright = needs("playwright.sync_api")
     arguments = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
     arguments += ["--disable-background-networking", "--disable-sync"]
     wrong: list[str] = []

@@ -43,7 +43,7 @@ def test_a_sample_of_idioms_prints_what_was_recorded_on_mpich(way: str, tmp_path
 def test_all_idioms_print_the_same_on_mpich_and_here(way: str, tmp_path: Path) -> None:
     """Starts mpiexec for each of them."""
     if not mpi_is_installed():
-        pytest.skip('there is no MPI: python -m pip install -e ".[mpi]"')
+        pytest.skip('there is no MPI: python -m pip install "fakempi[mpi]"')
     differ = {}
     for idiom in idioms(tmp_path):
         expected, _ = run(idiom, "mpich")

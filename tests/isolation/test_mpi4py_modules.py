@@ -10,7 +10,8 @@ import pytest
 
 from tests.isolation.harness import play
 
-needs_mpi4py = pytest.mark.skipif(PathFinder.find_spec("mpi4py") is None, reason="mpi4py is missing")
+absent = PathFinder.find_spec("mpi4py") is None
+needs_mpi4py = pytest.mark.skipif(absent, reason='there is no MPI: python -m pip install "fakempi[mpi]"')
 
 
 def test_every_import_statement_gives_the_emulator(tmp_path: Path, backend: Any) -> None:

@@ -15,6 +15,7 @@ import pytest
 from fakempi.core.kernel.loop import Loop
 from fakempi.core.kernel.threads import TaskThread
 from fakempi.core.world import make_backend
+from tests.packages import needs
 
 
 def relay(loop: Loop, tasks: int, rounds: int) -> None:
@@ -37,7 +38,7 @@ def finish(loop: Loop) -> None:
 
 def test_a_waiting_greenlet_switches_directly_to_the_next() -> None:
     """One switch, not two: the hub only starts and ends tasks and greenlets."""
-    greenlet = pytest.importorskip("greenlet")
+    greenlet = needs("greenlet")
     loop = Loop(make_backend("greenlets"))
     relay(loop, tasks=3, rounds=50)
     hub, switches = greenlet.getcurrent(), []
@@ -56,7 +57,7 @@ def test_a_waiting_greenlet_switches_directly_to_the_next() -> None:
 
 def test_a_task_that_ends_leaves_its_greenlet_to_the_next() -> None:
     """Tasks that never wait need one greenlet, waiting tasks keep theirs, and all greenlets have ended at the end."""
-    greenlet = pytest.importorskip("greenlet")
+    greenlet = needs("greenlet")
     loop, seen = Loop(make_backend("greenlets")), []
 
     def task(waits: bool) -> None:
@@ -78,7 +79,7 @@ def test_a_task_that_ends_leaves_its_greenlet_to_the_next() -> None:
 def test_context_variables_of_a_task_are_not_visible_to_the_next(backend: Any) -> None:
     """Although that task may continue on the same greenlet."""
     if backend == "greenlets":
-        pytest.importorskip("greenlet")
+        needs("greenlet")
     loop, variable, seen = Loop(make_backend(backend)), ContextVar("variable", default=0), []
 
     def task() -> None:
@@ -226,7 +227,7 @@ def test_each_task_has_a_separate_thread() -> None:
 
 def test_greenlets_stay_in_the_callers_thread() -> None:
     """No thread is created."""
-    pytest.importorskip("greenlet")
+    needs("greenlet")
     loop = Loop(make_backend("greenlets"))
     threads = []
     for _ in range(3):

@@ -13,6 +13,7 @@ import pytest
 import fakempi
 from fakempi import phantom
 from fakempi.apps.notebook import run_cell
+from tests.packages import needs
 
 DEMOS = Path(__file__).parents[2] / "demos"
 REQUIRED = {"notebook.ipynb": (), "figures.ipynb": ("pandas", "matplotlib")}
@@ -92,7 +93,7 @@ def test_a_large_trace_is_not_embedded_in_a_notebook(monkeypatch: pytest.MonkeyP
 def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """A real IPython shell, which writes nothing into the home directory."""
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
-    interactive = pytest.importorskip("IPython.core.interactiveshell", reason="there is no IPython: pip install ipython")
+    interactive = needs("IPython.core.interactiveshell")
     shell = interactive.InteractiveShell.instance()
     yield shell
     interactive.InteractiveShell.clear_instance()
@@ -104,7 +105,7 @@ def test_the_example_has_the_output_of_its_cells(
 ) -> None:
     """Every cell is run, and its output equals that in the file."""
     for package in REQUIRED[name]:
-        pytest.importorskip(package, reason=f"there is no {package}: pip install {package}")
+        needs(package)
     monkeypatch.setenv("MPLBACKEND", "agg")  # no window
     for cell in json.loads((DEMOS / name).read_text(encoding="utf-8"))["cells"]:
         if cell["cell_type"] == "code":

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.packages import needs
 from tests.plugin.harness import run_pytest
 from tests.real_mpi.processes import mpiexec
 
@@ -144,7 +145,7 @@ def test_a_plugin_that_has_imported_mpi4py_keeps_its_modules(
 @pytest.mark.slow  # two new processes
 def test_under_mpiexec_marked_tests_run_on_its_processes(pytester: pytest.Pytester) -> None:
     """Two processes, and no virtual ranks in either."""
-    pytest.importorskip("mpi4py", reason="there is no MPI here to launch pytest with")
+    needs("mpi4py")
     pytester.makepyfile(
         """
         import pytest

@@ -8,6 +8,7 @@ import re
 import pytest
 
 import fakempi
+from tests.packages import needs
 from tests.plugin.harness import INSTALLED, run_pytest
 
 pytest_plugins = ["pytester"]
@@ -442,7 +443,7 @@ class Look(pdb.Pdb):
 @pytest.mark.sample
 @pytest.mark.slow
 def test_marked_tests_run_under_xdist(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("xdist")
+    needs("xdist")
     monkeypatch.setenv("PYTHONPATH", os.path.dirname(os.path.dirname(fakempi.__file__)))
     pytester.makepyfile(
         "import pytest\n@pytest.mark.mpi(ranks=[2, 5, 9])\ndef test_it(comm):\n    assert comm.allreduce(1) != 5\n"

@@ -63,7 +63,7 @@ def connected(port: int) -> socket.socket:
     """A connection to a port on which a rank listens at the latest after a minute."""
     for _ in range(600):
         try:
-            return socket.create_connection(("127.0.0.1", port), timeout=20)
+            return socket.create_connection(("127.0.0.1", port), timeout=200)
         except OSError:
             time.sleep(0.1)
     raise TimeoutError(f"no rank listens on port {port}")

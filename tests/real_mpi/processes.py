@@ -50,7 +50,7 @@ def mpiexec() -> str:
     """The mpiexec next to this Python, or on the path."""
     sibling = Path(sys.executable).with_name("mpiexec")
     found = str(sibling) if sibling.exists() else shutil.which("mpiexec")
-    return found or skip("there is no mpiexec")
+    return found or skip('there is no MPI: python -m pip install "fakempi[mpi]"')
 
 
 def on_one_core() -> None:
@@ -66,7 +66,7 @@ def run_script(
 ) -> subprocess.CompletedProcess[str]:
     """Run a script, under mpiexec if `ranks` is given; the input is JSON on its standard input."""
     if not mpi_is_installed():
-        skip("there is no mpi4py, or no MPI library")
+        skip('there is no MPI: python -m pip install "fakempi[mpi]"')
     command = [] if ranks is None else [mpiexec(), "-n", str(ranks)]
     command += [sys.executable, str(HERE / script), *map(str, arguments)]
     key = json.dumps([command, question])

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import sys
 from collections.abc import Callable
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -15,14 +18,29 @@ from collectives import find, verify
 from fakempi.compare import sweep
 from tests.modelcheck.classics import order_of_waitany, wildcard_order
 
+KILLED_AT = 5
+"""The job of Dask at whose submission a worker is killed: one of the search, while others are waiting or running."""
+
 
 @contextmanager
-def dask() -> Any:
-    """Yield the executor of a Dask cluster with two worker processes on this machine."""
+def dask(*, kill: bool = False) -> Any:
+    """Yield the executor of a Dask cluster with two worker processes on this machine, of which one may be killed."""
     distributed: Any = import_module("distributed")
     local = distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None)
     with local, distributed.Client(local) as client:
-        yield client.get_executor()
+        executor = client.get_executor()
+        if kill:
+            submit, (victim, _) = executor.submit, sorted(client.run(os.getpid).values())
+
+            def submit_and_kill(*arguments: Any, **options: Any) -> Any:
+                submit_and_kill.jobs += 1
+                if submit_and_kill.jobs == KILLED_AT:
+                    os.kill(victim, signal.SIGKILL)
+                return submit(*arguments, **options)
+
+            submit_and_kill.jobs = 0
+            executor.submit = submit_and_kill
+        yield executor
 
 
 def pool() -> AbstractContextManager[Executor]:
@@ -50,7 +68,7 @@ def results(executor: Executor | None) -> Any:
 
 
 EXECUTORS: dict[str, Callable[[], AbstractContextManager[Executor | None]]]
-EXECUTORS = {"dask": dask, "mpi": pool, "none": nullcontext}
+EXECUTORS = {"dask": dask, "dask, one killed": partial(dask, kill=True), "mpi": pool, "none": nullcontext}
 
 if __name__ == "__main__":
     with EXECUTORS[sys.argv[1]]() as one:

@@ -21,7 +21,7 @@ def test_a_real_mpi_is_calibrated(tmp_path: Path) -> None:
     sibling = Path(sys.executable).with_name("mpiexec")
     mpiexec = str(sibling) if sibling.exists() else shutil.which("mpiexec")
     if mpiexec is None or PathFinder.find_spec("mpi4py") is None:
-        pytest.skip("there is no mpi4py, or no mpiexec")
+        pytest.skip('there is no MPI: python -m pip install "fakempi[mpi]"')
     root = str(Path(__file__).parents[2])
     machine, samples = tmp_path / "m.toml", tmp_path / "samples.csv"
     command = [mpiexec, "-n", "2", sys.executable, "-m", "fakempi", "calibrate", "--seconds", "1", "--statistic", "minimum"]

@@ -24,7 +24,7 @@ def measured(processes: int, *words: str) -> subprocess.CompletedProcess[str]:
     sibling = Path(sys.executable).with_name("mpiexec")
     mpiexec = str(sibling) if sibling.exists() else shutil.which("mpiexec")
     if mpiexec is None or PathFinder.find_spec("mpi4py") is None:
-        pytest.skip("there is no mpi4py, or no mpiexec")
+        pytest.skip('there is no MPI: python -m pip install "fakempi[mpi]"')
     root = str(Path(__file__).parents[2])
     command = [mpiexec, "-n", str(processes), sys.executable, "-m", "collectives.measure", *words]
     environment = {**os.environ, **WAITING, "PYTHONPATH": root}

@@ -34,7 +34,7 @@ OTHER = os.environ.get("FAKEMPI_TEST_OPENMPI", "")
 def library() -> Path:
     """The file of MPICH's library, which contains its decisions."""
     found = Path(sys.prefix, "lib", "libmpi.so.12")
-    return found if found.exists() else pytest.skip("there is no MPICH in this environment")
+    return found if found.exists() else pytest.skip("there is no MPICH here: python -m pip install mpich")
 
 
 def forcing(target: Target, operation: str, candidate: Candidate) -> Rules:
@@ -47,7 +47,7 @@ def mpich(*words: str, **variables: str) -> dict[str, Any]:
     """The output of the program with control variables of MPICH."""
     library()
     if not mpi_is_installed():
-        pytest.skip("there is no mpi4py, or no MPI library")
+        pytest.skip('there is no MPI: python -m pip install "fakempi[mpi]"')
     environment = {
         **os.environ,
         **WAITING,
@@ -123,7 +123,7 @@ def order(tree: dict[str, Any]) -> list[Any]:
     return [(key, order(tree[key])) for key in (sorted(keys) if exclusive else keys)]
 
 
-with_openmpi = pytest.mark.skipif(not OTHER, reason="FAKEMPI_TEST_OPENMPI does not name an environment with Open MPI")
+with_openmpi = pytest.mark.skipif(not OTHER, reason="set FAKEMPI_TEST_OPENMPI: see the first lines")
 
 
 @with_openmpi

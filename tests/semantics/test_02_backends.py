@@ -10,6 +10,7 @@ import pytest
 
 import fakempi
 from fakempi import MPI, compute
+from tests.packages import needs
 
 
 def threads_in_a_run(nprocs: int, backend: Any) -> int:
@@ -37,7 +38,7 @@ def test_a_rank_has_a_thread_on_the_thread_backend_only(backend: Any) -> None:
 
 def test_auto_uses_greenlets_if_they_can_be_imported() -> None:
     """This is the default."""
-    pytest.importorskip("greenlet")
+    needs("greenlet")
     assert threads_in_a_run(3, "auto") == 0
 
 
@@ -83,7 +84,7 @@ def test_invalid_arguments_are_rejected(main: Any, nprocs: Any, words: str) -> N
 
 def test_a_blocked_rank_switches_directly_to_the_next() -> None:
     """In a ring, a message costs one switch; the hub is used at the start and at the end."""
-    greenlet = pytest.importorskip("greenlet")
+    greenlet = needs("greenlet")
     ranks, rounds = 8, 30
     hub = greenlet.getcurrent()
     switches: list[bool] = []
@@ -103,7 +104,7 @@ def test_a_blocked_rank_switches_directly_to_the_next() -> None:
 
 def test_thousands_of_ranks_run_in_one_process() -> None:
     """All at once, in the middle of their program."""
-    pytest.importorskip("greenlet")
+    needs("greenlet")
     there = 0
 
     def main(comm: Any) -> int:

@@ -12,6 +12,7 @@ import pytest
 
 import fakempi
 from fakempi import MPI, Hockney, compute, phantom
+from tests.packages import needs
 
 FRAMES = 1 if sys.version_info >= (3, 11) else 2
 """Before Python 3.11 every frame of a program is an object on the heap."""
@@ -189,7 +190,7 @@ def exchanges(comm: Any) -> None:
 @pytest.mark.parametrize(("main", "most"), [(empty, 4_000), (splits, 10_000), (exchanges, 10_000)])
 def test_nothing_on_a_rank_grows_with_the_number_of_ranks(main: Any, most: int) -> None:
     """Bytes per rank, at 32 and at 128 ranks: about the same, and few."""
-    pytest.importorskip("greenlet")
+    needs("greenlet")
     small, large = (peak(main, nprocs, backend="greenlets") / nprocs for nprocs in (32, 128))
     assert large < 1.25 * small
     assert large < most * FRAMES

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 import fakempi
 from fakempi import Hockney
+from tests.packages import needs
 
 Array = Any
 
@@ -246,7 +247,7 @@ def test_linear_ring_allgatherv_of_equal_blocks(backend: Any, p: int, m: int, co
 
 def test_hundreds_of_ranks_are_as_exact_as_two() -> None:
     """With a third and a seventh, which floats cannot represent."""
-    pytest.importorskip("greenlet")
+    needs("greenlet")
     t_s, t_w = Fraction(1, 3), Fraction(1, 7)
     time = time_of(allgather_bruck, 300, 3, costs=(t_s, t_w), backend="greenlets")
     assert time == 9 * t_s + 299 * 3 * t_w

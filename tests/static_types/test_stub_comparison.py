@@ -8,7 +8,7 @@ from fakempi import MPI
 from tests.static_types.stub_comparison import EXCEPTIONS, STAND_INS, checked, compare, public_names, stub_path
 
 stub = stub_path()
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(stub is None, reason="mpi4py is not installed")]
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(stub is None, reason="no stubs: python -m pip install mpi4py")]
 
 
 def test_every_public_name_has_the_type_that_mpi4pys_stubs_give_it() -> None:

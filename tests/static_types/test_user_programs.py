@@ -39,8 +39,8 @@ MPI.COMM_WORD.Get_rank()  # error
 """
 EXPECTED = [number for number, line in enumerate(WRONG.splitlines(), 1) if line.endswith("# error")]
 
-needs_stubs = pytest.mark.skipif(stub_path() is None, reason="mpi4py is not installed")
-needs_pyright = pytest.mark.skipif(find_spec("pyright") is None, reason="pyright is not installed")
+needs_stubs = pytest.mark.skipif(stub_path() is None, reason='there is no MPI: python -m pip install "fakempi[mpi]"')
+needs_pyright = pytest.mark.skipif(find_spec("pyright") is None, reason="no pyright: python -m pip install pyright[nodejs]")
 
 
 @pytest.mark.slow

@@ -16,6 +16,7 @@ import pytest
 
 import fakempi
 from fakempi import MPI
+from tests.packages import needs
 
 CALLS: dict[str, Callable[[Any, int], Any]] = {
     "send and recv": lambda comm, other: (comm.send(comm.rank, other), comm.recv(source=other))[1],
@@ -128,7 +129,7 @@ def test_futures_complete_in_order(backend: Any) -> None:
 
 def test_the_same_program_gives_the_same_trace_on_both_backends() -> None:
     """Each time: threads, locks and messages in one order."""
-    pytest.importorskip("greenlet")
+    needs("greenlet")
 
     def main(comm: Any) -> Any:
         lock, log = threading.Lock(), []
@@ -228,7 +229,7 @@ def test_state_is_restored_when_runs_have_ended(backend: Any) -> None:
 @pytest.mark.slow
 def test_runs_in_several_threads_at_once_do_not_interfere() -> None:
     """They start and end in any order, on either backend, and import modules at the same time."""
-    pytest.importorskip("greenlet")
+    needs("greenlet")
     program = """
 from concurrent.futures import ThreadPoolExecutor
 import fakempi

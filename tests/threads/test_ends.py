@@ -17,6 +17,7 @@ import fakempi
 from fakempi import MPI
 from fakempi.extensions.monitoring import monitor
 from tests.leftovers import new_threads
+from tests.packages import needs
 
 
 def line_of(function: Any, step: int) -> str:
@@ -161,7 +162,7 @@ def test_computing_of_threads_can_be_charged(backend: Any) -> None:
 @pytest.mark.parametrize("backend_name", ["greenlets", "threads"])
 def test_ctrl_c_ends_threads_that_compute(backend_name: str) -> None:
     """Also if ranks catch it and start more threads. Another run works. Only ranks that catch everything leave a thread."""
-    pytest.importorskip("greenlet")
+    needs("greenlet")
     program = """
 import os, signal, sys, threading, fakempi
 signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs ignore SIGINT

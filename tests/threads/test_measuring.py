@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from fakempi.extensions.threads.measuring import needs_threads
+from tests.packages import needs
 
 TRACER = type("Tracer", (), {"__module__": "coverage.tracer", "__call__": lambda self, frame, event, argument: None})
 
@@ -38,7 +39,7 @@ def test_threads_are_needed_while_coverage_measures_without_greenlets(
 @pytest.mark.slow
 def test_coverage_of_a_script_has_all_lines(tmp_path: Path) -> None:
     """With coverage.py itself, in a separate process."""
-    pytest.importorskip("coverage")
+    needs("coverage")
     lines = ["from mpi4py import MPI", "comm = MPI.COMM_WORLD", "def f():", "    x = 1", "    comm.Barrier()", "    y = x",
              "    return y", "f()", "if comm.rank:", "    comm.send(f(), 0)", "    z = 1", "else:", "    f()",
              "    comm.recv()", "    z = 2"]  # fmt: skip

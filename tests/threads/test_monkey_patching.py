@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import fakempi
+from tests.packages import needs
 
 NEEDS = r"needs threads of the operating system, and gevent has replaced Python's threads"
 
@@ -66,7 +67,7 @@ def test_a_nested_run_has_real_threads(backend: Any) -> None:
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_gevent(when: str) -> None:
     """Greenlets work; features that need threads are rejected, unless gevent does not patch them."""
-    pytest.importorskip("gevent")
+    needs("gevent")
     for arguments in ("{}", "{'thread': False}"):
         command = [sys.executable, "-c", PROGRAM, when, arguments]
         found = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout.splitlines()

@@ -12,7 +12,7 @@ import pytest
 import fakempi
 from fakempi import MPI
 
-greenlet = pytest.importorskip("greenlet").greenlet
+greenlet = pytest.importorskip("greenlet", reason="there is no greenlet: python -m pip install greenlet").greenlet
 
 
 def test_greenlets_without_mpi_calls_switch_as_usual(backend: Any) -> None:

@@ -23,6 +23,7 @@ from fakempi.trace.waits import totals
 from fakempi.view.drawing import timeline_drawing
 from fakempi.view.page.assemble import page
 from tests.loops import for_each
+from tests.packages import needs
 from tests.view.test_page import data_of
 
 
@@ -152,7 +153,7 @@ def test_every_view_of_a_file_states_the_end(program: Any, backend: Any, tmp_pat
 @for_each("program", list(ENDS))
 def test_a_figure_of_a_failed_run_has_its_end(program: Any, tmp_path: Path) -> None:
     """With the blocked calls, the blocked time, and an axis that is not longer than the run needs."""
-    pytest.importorskip("matplotlib", reason="there is no matplotlib: pip install 'fakempi[plot]'")
+    needs("matplotlib")
     options, texts, blocked = ENDS[program]
     trace_of(program, **options).save(tmp_path / "t.npz")
     drawn = str(tmp_path / "t.svg")
@@ -167,7 +168,7 @@ def test_a_figure_of_a_failed_run_has_its_end(program: Any, tmp_path: Path) -> N
 
 def test_a_run_without_time_has_an_axis_without_numbers(tmp_path: Path) -> None:
     """Also if it did not fail."""
-    pytest.importorskip("matplotlib", reason="there is no matplotlib: pip install 'fakempi[plot]'")
+    needs("matplotlib")
     trace = fakempi.run(lambda comm: comm.Barrier(), 2, trace=True, cost="zero_cost").trace
     assert trace is not None
     trace.save(tmp_path / "t.npz")

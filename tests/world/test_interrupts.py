@@ -16,6 +16,7 @@ import pytest
 import fakempi
 import fakempi.tuning  # here, so that no rank is interrupted while it imports this module
 from fakempi.extensions.monitoring.limits import RunLimits
+from tests.packages import needs
 
 
 @pytest.fixture(autouse=True)
@@ -66,7 +67,7 @@ def test_ctrl_c_is_not_swallowed(step: Callable[[Any], Any], backend: Any) -> No
 
 def test_ctrl_c_is_raised_in_the_running_rank() -> None:
     """On greenlets: it may save its data."""
-    pytest.importorskip("greenlet")
+    needs("greenlet")
     saved = []
 
     def main(comm: Any) -> None:

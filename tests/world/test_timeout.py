@@ -22,6 +22,7 @@ from fakempi.core.kernel.threads import throw
 from fakempi.extensions.monitoring import interruption, monitor
 from fakempi.extensions.monitoring.interruption import Interrupter
 from fakempi.extensions.threads import raw
+from tests.packages import needs
 
 HERE = "test_timeout.py"
 SOON = 0.02
@@ -265,7 +266,7 @@ def test_a_rank_that_does_not_end_in_its_cleanup_is_ended(backend: Any, where: A
 @pytest.mark.skipif(interruption.SIGNAL is None, reason="nothing wakes a thread there")
 def test_a_rank_in_an_endless_blocking_call_is_ended() -> None:
     """In the main thread a signal interrupts it."""
-    pytest.importorskip("greenlet")
+    needs("greenlet")
     if threading.current_thread() is not threading.main_thread():
         pytest.skip("signals do not come here")
     lock = threading.Lock()
@@ -327,7 +328,7 @@ def test_a_rank_that_waits_for_a_lock_of_another_thread_is_ended(backend: Any, w
 
 def test_a_rank_that_cannot_be_ended_is_reported() -> None:
     """A rank that shares a thread with its caller, in a blocking call: the run ends when the call does."""
-    pytest.importorskip("greenlet")
+    needs("greenlet")
     lock, said = threading.Lock(), threading.Event()
     lock.acquire()
 
@@ -361,7 +362,7 @@ def test_a_rank_that_cannot_be_ended_is_reported() -> None:
 @anywhere
 def test_a_nested_run_is_ended_with_the_outer_one(backend: Any, inner_backend: Any, where: Any) -> None:
     """The rank that executes it is ended like the others; all of them run their `finally` blocks."""
-    pytest.importorskip("greenlet")
+    needs("greenlet")
     log = []
 
     def inner(comm: Any) -> None:

@@ -91,7 +91,7 @@ def _emulate(family: str, todo: Sequence[Program], findings: Counter[str] | None
 def real(family: str, todo: Sequence[Program]) -> list[list[Any]]:
     """The observations of the ranks, by program; if the MPI crashes or hangs, the rest runs in another start."""
     if not mpi_is_installed():
-        pytest.skip("there is no mpi4py, or no MPI library")
+        pytest.skip('there is no MPI: python -m pip install "fakempi[mpi]"')
     found: list[list[Any]] = []
     while len(found) < len(todo):
         rest = todo[len(found) :]
