@@ -34,7 +34,7 @@ FULL = 7 * WHOLE  # of .ci/full: less than the six hours that GitHub gives a job
 PIP, TEST = 600, 300  # seconds for an installation, and for one test, as in pyproject.toml
 AGAIN, FLAKY = 10, 3  # how many failed tests are run again, and how many of them may pass then
 LINES = 40  # of the report of .ci/run
-VERSIONS = ("3.10", "3.11", "3.12", "3.13", "3.14")  # of Python
+VERSIONS = ("3.10", "3.11", "3.12", "3.13")  # of Python; the classifiers in pyproject.toml are the same
 THIS = ".".join(platform.python_version_tuple()[:2])
 LOST = "it was not run, since a worker crashed"
 

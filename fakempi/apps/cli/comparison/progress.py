@@ -7,10 +7,11 @@ from contextlib import contextmanager
 from time import monotonic
 from types import TracebackType
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Column
 
 from fakempi.apps.cli.console import error_console
+from fakempi.apps.cli.progress import TerminalProgress
 
 PERIOD = 5.0
 """Seconds between two lines without a terminal."""
@@ -35,7 +36,7 @@ class CompareProgress:
             TimeRemainingColumn(table_column=whole),
             TextColumn("left: {task.description}", table_column=rest),
         )
-        self.bar = Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal, expand=True)
+        self.bar = TerminalProgress(screen, *columns, expand=True)
         self.lines = screen if is_requested and not screen.is_terminal else None
         self.started = self.printed = monotonic()
         self.total, self.done = total, -1
