@@ -153,6 +153,7 @@ def test_shells_complete_what_is_typed(shell: str, tmp_path: Path) -> None:
     program.chmod(0o755)
     path = os.pathsep.join([str(program.parent), ENVIRONMENT.get("PATH", "")])
     variables = ENVIRONMENT | {"PATH": path, "HOME": str(tmp_path), "TERM": "xterm", "PYTHONPATH": str(ROOT)}
+    start = f"{FIRST[shell]}; echo ready"
     lines, expected = tmp_path / "lines", ["ready", *(completed for _, completed in TYPED)]
     with (tmp_path / "shown").open("wb") as shown:
         process = subprocess.Popen(
@@ -162,7 +163,7 @@ def test_shells_complete_what_is_typed(shell: str, tmp_path: Path) -> None:
         assert process.stdin is not None
         try:
             # The completed line becomes an argument of echo: Ctrl-A goes to its beginning, Ctrl-E to its end.
-            for number, typed in enumerate([f"{FIRST[shell]}; echo ready", *(f"{typed}\t\x01echo '\x05'" for typed, _ in TYPED)]):
+            for number, typed in enumerate([start, *(f"{typed}\t\x01echo '\x05'" for typed, _ in TYPED)]):
                 process.stdin.write(f"{typed} >> lines\r".encode())
                 process.stdin.flush()
                 while not lines.exists() or lines.read_text().count("\n") <= number:
