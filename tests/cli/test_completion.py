@@ -83,7 +83,7 @@ def test_something_is_known_about_each_option_of_each_command() -> None:
     for name, command in subparsers(make_parser()).items():
         for action in command._actions:
             if action.help != SUPPRESS and action.nargs != 0 and action.choices is None:
-                assert source(name, action), (name, action.dest)
+                assert callable(source(name, action))  # KeyError if nothing is known
 
 
 def test_what_is_completed_is_accepted() -> None:

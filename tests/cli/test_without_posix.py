@@ -39,7 +39,7 @@ def without_posix(*words: str, directory: Path, **variables: str) -> tuple[int, 
 
 
 def test_every_module_can_be_imported_without_posix(tmp_path: Path) -> None:
-    """Those that only processes of ranks import excepted."""
+    """Except modules that only processes of ranks import."""
     assert without_posix("--import", directory=tmp_path) == (0, "", "")
 
 

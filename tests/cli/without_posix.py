@@ -73,6 +73,8 @@ def import_all() -> list[str]:
                 try:
                     import_module(module.name)
                 except (ImportError, AttributeError) as error:
+                    if isinstance(error, ModuleNotFoundError) and error.name not in MODULES:
+                        continue  # an optional package is not installed
                     failed.append(f"{module.name}: {error}")
     return failed
 

@@ -7,7 +7,7 @@ from argparse import ONE_OR_MORE, PARSER, REMAINDER, SUPPRESS, ZERO_OR_MORE, Act
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from fakempi.apps.cli.completion.values import Candidate, Place, values
+from fakempi.apps.cli.completion.values import Candidate, Place, commands, values
 from fakempi.apps.cli.parser import make_parser
 
 MANY = (ONE_OR_MORE, ZERO_OR_MORE)
@@ -40,13 +40,6 @@ def candidates(words: Sequence[str]) -> Iterator[Candidate]:
         yield from _options(parser, last)
     else:
         yield from _starting_with(last, commands(parser))
-
-
-def commands(parser: ArgumentParser) -> Iterator[Candidate]:
-    """Yield the commands with the texts that `fakempi --help` shows."""
-    for action in parser._actions:
-        if isinstance(action.choices, dict):
-            yield from ((str(each.dest), each.help or "") for each in action._get_subactions())  # type: ignore[attr-defined]
 
 
 def subparsers(parser: ArgumentParser) -> dict[str, ArgumentParser]:

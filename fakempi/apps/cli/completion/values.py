@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from argparse import Action
+from argparse import Action, ArgumentParser
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
+
+from fakempi.apps.cli.parser import make_parser
 
 Candidate = tuple[str, str]
 """A word, and what it means. A word that ends in `=`, `:`, `,` or `/` continues."""
@@ -52,10 +54,14 @@ def _files(place: Place) -> Iterable[Candidate]:
 
 
 def _commands(place: Place) -> Iterable[Candidate]:
-    from fakempi.apps.cli.completion.candidates import commands
-    from fakempi.apps.cli.parser import make_parser
-
     return commands(make_parser())
+
+
+def commands(parser: ArgumentParser) -> Iterator[Candidate]:
+    """Yield the commands with the texts that `fakempi --help` shows."""
+    for action in parser._actions:
+        if isinstance(action.choices, dict):
+            yield from ((str(each.dest), each.help or "") for each in action._get_subactions())  # type: ignore[attr-defined]  # private
 
 
 def _cost_models(place: Place) -> Iterator[Candidate]:
