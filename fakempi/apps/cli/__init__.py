@@ -29,7 +29,6 @@ learn_screen    layout of a verdict and of an exercise
 learn_loop      watches the exercise files and reads keys
 touring         fakempi tour: short programs, shown and run
 completion      fakempi completion: commands, options and names in a shell; fakempi help
-progress        a progress bar that is shown only on a terminal
 """
 
 from fakempi.apps.cli.main import main

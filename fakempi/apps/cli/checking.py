@@ -13,9 +13,9 @@ from typing import Any, TextIO
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 
+from fakempi.apps.cli.comparison.progress import TerminalProgress
 from fakempi.apps.cli.console import console, error_console, print_command, print_text
 from fakempi.apps.cli.interrupts import INTERRUPTED
-from fakempi.apps.cli.progress import TerminalProgress
 from fakempi.apps.cli.running import command_of, report_failure
 from fakempi.apps.cli.workers import workers
 from fakempi.core import options as parse

@@ -14,10 +14,10 @@ from collectives.loading import SCHEDULE_SUFFIXES, load
 from collectives.verification.counterexample import title
 from collectives.verification.plan.jobs import CASES
 from collectives.verification.sweep import Verdict, examine
+from fakempi.apps.cli.comparison.progress import TerminalProgress
 from fakempi.apps.cli.comparison.tables import ranks_text
 from fakempi.apps.cli.console import console, error_console, print_text
 from fakempi.apps.cli.listing import operation_of, typed_name
-from fakempi.apps.cli.progress import TerminalProgress
 from fakempi.apps.cli.workers import workers
 from fakempi.apps.emulator import Emulator
 from fakempi.core import options as parse

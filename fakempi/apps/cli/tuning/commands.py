@@ -16,8 +16,8 @@ from rich.text import Text
 
 from collectives.trials.cases import UNSIZED
 from fakempi import __version__
+from fakempi.apps.cli.comparison.progress import TerminalProgress
 from fakempi.apps.cli.console import console, error_console
-from fakempi.apps.cli.progress import TerminalProgress
 from fakempi.apps.tune.choosing import SIZES, Rules, TunedCase, representatives, tune
 from fakempi.apps.tune.mpich_files import selection
 from fakempi.apps.tune.openmpi_files import as_json, classic
