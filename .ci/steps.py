@@ -357,7 +357,7 @@ def packages(script: Script) -> None:
     """Build the source distribution and the wheel, check them, and use each without the repository."""
     dist, unpacked = script.scratch / "dist", script.scratch / "unpacked"
     make(script, "packages")
-    build = {
+    build: dict[str, float] = {
         "python -m pip install build twine check-wheel-contents": PIP,
         f"python -m build --outdir {dist} .": PIP,
         f"python -m twine check --strict {dist}/*": 60,
@@ -365,14 +365,14 @@ def packages(script: Script) -> None:
     }
     script.step("source distribution and wheel", "packages", build, makes=True)
     make(script, "wheel")
-    use = {
+    use: dict[str, float] = {
         f"python -m pip install {dist}/*.whl && python -m pip check": PIP,
         f"cd {script.scratch} && fakempi tour --fast": 300,
         f"cd {script.scratch} && fakempi learn course --list && fakempi explain message-lost && fakempi completion bash": 60,
     }
     script.step("the wheel in an empty environment", "wheel", use)
     make(script, "sources")
-    tests = {
+    tests: dict[str, float] = {
         f"mkdir {unpacked} && tar -xzf {dist}/*.tar.gz -C {unpacked} --strip-components 1": 60,
         f'cd {unpacked} && python -m pip install -e ".[test]"': PIP,
         # Without the recorder: a failed test would be run again in the repository.
@@ -394,7 +394,7 @@ def lower_bounds(script: Script) -> None:
     [line] = re.findall(r"^dependencies = .*$", Path("pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)
     pins = " ".join(f"{name}=={version}" for name, version in re.findall(r'"(\w+)>=([\d.]+)"', line))
     make(script, "lowest", python)
-    commands = {
+    commands: dict[str, float] = {
         f'python -m pip install -e ".[fast]" "pytest>=9" pytest-timeout pytest-xdist hypothesis {pins}': PIP,
         f"python -m pytest -n auto {LOWEST}": 1800,
     }
