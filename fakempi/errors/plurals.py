@@ -1,4 +1,4 @@
-"""Numbers with nouns, for messages."""
+"""Numbers with nouns, for messages. The package `collectives` has a copy, since the lowest package here imports nothing."""
 
 from __future__ import annotations
 

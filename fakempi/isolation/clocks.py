@@ -12,16 +12,15 @@ run (`from time import monotonic` in an installed package) also read the real cl
 
 from __future__ import annotations
 
-import ctypes
 import datetime
 import functools
-import gc
-import sys
 import time
 import timeit
 from collections.abc import Callable
 from typing import Any
 
+from fakempi.core.interpreter import is_tested
+from fakempi.extensions.threads.types import set_in_compiled
 from fakempi.mpi.base.current import os_thread
 
 CLOCKS = ("time", "monotonic", "perf_counter")
@@ -41,7 +40,7 @@ def patch_clocks(replace: Replace) -> None:
         replace(time, name, _of_now(getattr(time, name), time.time, 0))
     replace(time, "asctime", _of_now(time.asctime, time.localtime, 0))
     replace(time, "strftime", _of_now(time.strftime, time.localtime, 1))
-    if sys.implementation.name == "cpython":
+    if is_tested():
         for cls, method in ((datetime.datetime, now), (datetime.datetime, utcnow), (datetime.date, today)):
             replace(_ExtensionType(cls), method.__name__, classmethod(method))
 
@@ -100,14 +99,13 @@ class _ExtensionType:
     """
 
     def __init__(self, cls: type) -> None:
-        self.__dict__["cls"], self.__dict__["namespace"] = cls, gc.get_referents(vars(cls))[0]
+        self.__dict__["cls"] = cls
 
     def __getattr__(self, name: str) -> Any:
-        return self.namespace[name]
+        return vars(self.cls)[name]
 
     def __setattr__(self, name: str, value: Any) -> None:
-        self.namespace[name] = value
-        ctypes.pythonapi.PyType_Modified(ctypes.py_object(self.cls))
+        set_in_compiled(self.cls, {name: value})
 
 
 def now(cls: Any, tz: datetime.tzinfo | None = None) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import pickle
 import select
@@ -73,6 +72,8 @@ class ChildProcess:
         self.arena = _arena()
         for fd in (source, target):
             with suppress(AttributeError, OSError):  # not Linux, or too many pipes of this user
+                import fcntl  # missing on Windows, where this module can be imported but not used
+
                 fcntl.fcntl(fd, fcntl.F_SETPIPE_SZ, PIPE_SIZE)
         self.streams: dict[int, int] = {}
         child_ends = []

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
-import resource
+from contextlib import suppress
 
 from fakempi.errors import MPIError
 from fakempi.errors.classes import ERR_OTHER
+
+with suppress(ImportError):  # Windows, where ranks cannot be processes
+    import resource
 
 PER_CHILD = 10
 """Open files of the parent for each child: pipes for messages, output, end and status, shared memory."""

@@ -35,6 +35,11 @@ FREES = ("Free", "free", "Disconnect", "Finalize")
 READ_BY_NUMPY = ("_NUM_THREADS", "OPENBLAS_", "NPY_", "MKL_")
 """Parts of names of environment variables that numpy and its libraries read when they are imported."""
 
+NEEDS_POSIX = (
+    "ranks as processes (--processes, --debug, FAKEMPI_PROCESSES, mpi(processes=True)) need POSIX: Linux, macOS, or WSL on "
+    "Windows. Without these options, ranks run in one process."
+)
+
 STARTS = ("Start", "Startall", "Pready", "Pready_range", "Pready_list")
 """Calls that start persistent requests or partitions of them: the child sends the contents of their buffers again."""
 
@@ -84,7 +89,7 @@ class ProcessProgram(Program):
         mpi: str = "mpich",
     ) -> None:
         if not hasattr(os, "fork"):
-            raise MPIError(ERR_UNSUPPORTED_OPERATION, "ranks as processes need a POSIX system.")
+            raise MPIError(ERR_UNSUPPORTED_OPERATION, NEEDS_POSIX)
         super().__init__(command, label, seed, mpi=mpi)
         self.debug, self.debug_port, self.allowed = debug, debug_port, allowed
         self.open_files = 0

@@ -8,11 +8,13 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from email import message_from_bytes
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
+from docs.hooks.description import description
 from tests.packages import needs
 
 ROOT = Path(__file__).parents[2]
@@ -120,3 +122,8 @@ def test_the_wheel_has_all_files_of_the_packages(tmp_path: Path) -> None:
     listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=60)
     assert set(listed.stdout.split("\n")) - {""} - packed == set()
     assert not {name for name in packed if not name.startswith(("fakempi", "collectives"))}
+    [about] = (name for name in packed if name.endswith(".dist-info/METADATA"))
+    metadata = message_from_bytes(zipfile.ZipFile(wheel).read(about))
+    assert metadata["Description-Content-Type"] == "text/markdown"
+    expected = description((ROOT / "README.md").read_text(encoding="utf-8"))
+    assert metadata.get_payload(decode=True) == expected.encode()

@@ -25,13 +25,13 @@ def test_lines_are_broken_between_words(words: list[str], indent: int, width: in
 
 def test_files_and_pipes_have_whole_lines() -> None:
     """Programs that read reports find the same lines for every width."""
-    line = "rank 0: " + "word " * 40
+    line = "rank 0:" + " word" * 40  # rich 14 and older drop a blank at the end
     out = StringIO()
     write_text(out, line)
     console = Console(file=out, width=40)
     print_text(console, line)
     print_command(console, "replay: ", ["fakempi", "run", *["argument"] * 20])
-    assert [len(one) for one in out.getvalue().splitlines()] == [208, 208, 199, 0]
+    assert [len(one) for one in out.getvalue().splitlines()] == [207, 207, 199, 0]
 
 
 @pytest.mark.parametrize("width", [30, 80, 160])

@@ -2,6 +2,7 @@
 
 main            parses the arguments, runs the command, returns its exit code
 parser          options of every command
+command_parser  errors of the parser in one sentence
 help_texts      examples, exit codes and cost models for `--help`
 console         standard output as a rich console
 running         fakempi run: a script on every rank, its exit code, its failure report
@@ -27,6 +28,7 @@ learn_options   options of fakempi learn
 learn_screen    layout of a verdict and of an exercise
 learn_loop      watches the exercise files and reads keys
 touring         fakempi tour: short programs, shown and run
+completion      fakempi completion: commands, options and names in a shell; fakempi help
 """
 
 from fakempi.apps.cli.main import main

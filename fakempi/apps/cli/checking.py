@@ -11,8 +11,9 @@ from contextlib import contextmanager, redirect_stderr
 from typing import Any, TextIO
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 
+from fakempi.apps.cli.comparison.progress import TerminalProgress
 from fakempi.apps.cli.console import console, error_console, print_command, print_text
 from fakempi.apps.cli.interrupts import INTERRUPTED
 from fakempi.apps.cli.running import command_of, report_failure
@@ -144,7 +145,7 @@ def _explored(script: Program, nprocs: int, options: Namespace, so_far: Explorat
     """Run the search, with a transient progress bar; the ranks' output is discarded."""
     screen = error_console()
     columns = BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}")
-    with Progress(*columns, console=screen, transient=True, disable=options.quiet or not screen.is_terminal) as progress:
+    with TerminalProgress(screen, *columns, hidden=options.quiet) as progress:
         bar = progress.add_task("", total=options.runs)
 
         def report(current: Exploration, pending: int) -> None:

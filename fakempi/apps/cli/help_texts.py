@@ -97,7 +97,8 @@ examples:
   fakempi verify ./knomial.py                   check an algorithm in a file
   fakempi schedule verify ring.xml              check a schedule (MSCCL, GOAL)
 
-fakempi COMMAND --help shows the options of a command, with examples.
+fakempi help COMMAND shows the options of a command, with examples.
+fakempi completion makes Tab complete commands, options and names.
 """
 
 RUN = """\

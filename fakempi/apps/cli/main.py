@@ -33,6 +33,10 @@ def main(argv: Sequence[str] | None = None) -> int:
                 sys.stdout.write(f"{permanent_directory()}\n")
                 return 0
             arguments = translated(arguments[1:])
+        if list(arguments[:2]) == ["completion", "--words"]:
+            from fakempi.apps.cli.completion.candidates import complete
+
+            return complete(arguments[2:])
         if list(arguments[:1]) != ["run"]:  # characters that a program prints are encoded, or are an error, as with python
             _replace_unknown_characters()
         options = make_parser().parse_args(arguments or ["--help"])

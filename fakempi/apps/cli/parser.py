@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import re
 from argparse import REMAINDER, ArgumentParser, Namespace, RawDescriptionHelpFormatter
-from collections.abc import Callable, Collection
-from difflib import get_close_matches
+from collections.abc import Callable
 from functools import partial
 from importlib import import_module
-from typing import Any, NoReturn
+from typing import Any
 
 from fakempi import __version__
 from fakempi.apps.cli import help_texts as texts
+from fakempi.apps.cli.command_parser import CommandParser
+from fakempi.apps.cli.completion.options import COMPLETION, HELP, add_completion, add_help
 from fakempi.apps.cli.learn_options import LEARN, add_learn
 from fakempi.apps.cli.mpirun import MPIRUN
 from fakempi.apps.cli.schedules.options import SCHEDULE, add_schedule
 
 MAX_JOBS = 1024
-REQUIRED = "the following arguments are required: "
-"""The beginning of argparse's message."""
-
 CPU_SCALE = "charge the CPU time between two MPI calls, times F, to the rank's clock; measured, so it varies between runs"
 POLL_COST = "modeled cost, in seconds, of an unsuccessful test or probe when no other rank can run (default 1e-6)"
 FUSED = (
@@ -33,43 +30,7 @@ LAUNCHER = "set the environment variables of this launcher, such as PMI_RANK (de
 COMPARE_OUTPUT = "what to compare between schedules: output (default) with its order, lines in any order, or none"
 
 
-class CommandParser(ArgumentParser):
-    """A parser that reports an unknown command or option in a sentence, with a similar one if there is one."""
-
-    commands: Collection[str] = ()
-
-    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Return the options; exit with code 2 if a command or an option is unknown."""
-        words = list(args or ())
-        if self.commands and words and not words[0].startswith("-") and words[0] not in self.commands:
-            hint = _similar(words[0], self.commands) or f"; the commands are {', '.join(self.commands)}."
-            self.exit(2, f"fakempi: there is no command {words[0]!r}{hint}\n")
-        options, unknown = self.parse_known_args(args, namespace)
-        if unknown:
-            command: ArgumentParser = options.parser
-            hint = _similar(unknown[0], re.findall(r"(?<!\S)--[a-z-]+", command.format_help().replace(",", " ")))
-            hint = hint or f"; for the options, run: {command.prog} --help"
-            what = "is not an option" if unknown[0].startswith("-") else "is one argument too many"
-            self.exit(2, f"{command.prog}: {unknown[0]!r} {what}{hint}\n")
-        return options
-
-    def error(self, message: str) -> NoReturn:
-        """Exit with code 2 and one line: what is missing, with an example, or what is wrong."""
-        missing = message.removeprefix(REQUIRED)
-        if missing == message:
-            self.exit(2, f"{self.prog}: {message.removeprefix('argument ')}; for the options, run: {self.prog} --help\n")
-        example = re.search(rf"^  ({self.prog} \S.*?)(?:   .*)?$", self.epilog or "", re.MULTILINE)
-        hint = f", for example: {example[1]}" if example else f"; for the options, run: {self.prog} --help"
-        names = missing.replace("-n/-np", "-n N")
-        self.exit(2, f"{self.prog}: {names} {'are' if ', ' in names else 'is'} missing{hint}\n")
-
-
-def _similar(word: str, known: Collection[str]) -> str:
-    found = get_close_matches(word, known, 1) or [each for each in known if each.endswith(word.lstrip("-"))]
-    return f"; did you mean {found[0]}?" if found else ""
-
-
-def make_parser() -> ArgumentParser:
+def make_parser() -> CommandParser:
     """Return the parser of the command `fakempi`."""
     description = "MPI programs without MPI: virtual ranks in one Python process, in modeled time."
     parser = CommandParser(
@@ -93,6 +54,8 @@ def make_parser() -> ArgumentParser:
     explain.add_argument("kind", nargs="?", metavar="KIND", help="the kind as printed: message-lost, unsafe-send, ...")
     add_learn(_command(commands, "learn", "exercises that are checked when you save", LEARN, _learn), _seconds, _jobs)
     _add_tour(_command(commands, "tour", "a tour of the main features", texts.TOUR, _tour))
+    add_completion(_command(commands, "completion", "complete commands, options and names in a shell", COMPLETION, _script))
+    add_help(_command(commands, "help", "show the options of a command", HELP, _help))
     parser.commands = commands.choices
     return parser
 
@@ -373,6 +336,7 @@ _run, _check = _lazy("running", "run_script"), _lazy("checking", "check")
 _view, _compare = _lazy("viewing", "view"), _lazy("comparing", "compare")
 _tune = _lazy("tuning.commands", "write_rules")
 _verify, _learn = _lazy("verifying", "verify"), _lazy("learning", "learn")
+_script, _help = _lazy("completion.commands", "print_script"), _lazy("completion.commands", "print_help")
 _schedule, _calibrate = _lazy("schedules.commands", "schedule"), _lazy("machines.calibrating", "calibrate")
 
 

@@ -6,7 +6,7 @@ import os
 from argparse import Namespace
 from concurrent.futures import Executor
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from collectives import CATALOGUE, Algorithm, Case
@@ -14,6 +14,7 @@ from collectives.loading import SCHEDULE_SUFFIXES, load
 from collectives.verification.counterexample import title
 from collectives.verification.plan.jobs import CASES
 from collectives.verification.sweep import Verdict, examine
+from fakempi.apps.cli.comparison.progress import TerminalProgress
 from fakempi.apps.cli.comparison.tables import ranks_text
 from fakempi.apps.cli.console import console, error_console, print_text
 from fakempi.apps.cli.listing import operation_of, typed_name
@@ -66,7 +67,7 @@ def _examined(algorithm: Algorithm, ranks: int | None, seconds: float, executor:
     """Run the verification, with a transient progress bar."""
     screen = error_console()
     columns = BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}")
-    with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as progress:
+    with TerminalProgress(screen, *columns) as progress:
         bar = progress.add_task("", total=None)
 
         def show(tried: int, planned: int, case: Case) -> None:

@@ -17,8 +17,8 @@ Not covered: an installed package that does not name mpi4py or fakempi holds a l
 waits in MPI, another rank needs the same lock, and the program itself names none of the modules of `THREADS`. The OS thread
 then blocks until `run(timeout=)` ends the run. An RLock on greenlets is acquired instead, as if each rank had its own.
 
-On a free-threaded Python without the global interpreter lock nothing is changed, and starting a thread on a rank raises an
-error.
+On a free-threaded Python without the global interpreter lock, and on a version of Python that has not been tested, only
+asyncio is changed, if at all, and starting a thread on a rank raises an error.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from contextlib import contextmanager
 from types import CodeType
 from typing import Any
 
+from fakempi.core.interpreter import is_tested, warn_if_untested
 from fakempi.core.kernel.loop import Loop
 from fakempi.extensions.threads import (
     conditions,
@@ -93,7 +94,7 @@ class Changes:
         try:
             if not self.is_made:
                 starting.Originals.initialize = threading.Thread.__init__
-                for changed in self.on_demand:
+                for changed in self.on_demand if is_tested() else self.on_demand[:1]:
                     changed.change()
                 self.is_made = True
         finally:
@@ -103,7 +104,7 @@ class Changes:
         """Change `greenlet.switch`, unless it has already been changed."""
         acquire(self.lock)
         try:
-            if self.switches is None and (switches := program_greenlets.switches()) is not None:
+            if self.switches is None and is_tested() and (switches := program_greenlets.switches()) is not None:
                 switches.change()
                 self.switches = switches
         finally:
@@ -151,6 +152,7 @@ CHANGES = Changes()
 @contextmanager
 def threads_as_tasks(loop: Loop, main: Any, args: Iterable[Any]) -> Iterator[None]:
     """While this is active, threads of ranks are tasks of the loop, and wait for each other in the loop."""
+    warn_if_untested()
     facts = scan(main, args)
     if len(threading._active) > 1 and has_unmanaged_threads():  # type: ignore[attr-defined]  # private in threading, absent from typeshed
         check_callers(loop)

@@ -20,7 +20,7 @@ from fakempi.extensions.threads.current import current_task
 from fakempi.extensions.threads.waiting import wait_for, wake_one
 
 bootstrap: Any = _bootstrap
-_original: Any = bootstrap._get_module_lock
+_original: Any = getattr(bootstrap, "_get_module_lock", None)
 
 
 class _Names:

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from fakempi.core.interpreter import TESTED, is_tested, this
 from fakempi.core.kernel.loop import Ended
 from fakempi.errors.classes import ERR_OTHER
 from fakempi.errors.tracebacks import shorten
@@ -29,8 +30,8 @@ from fakempi.mpi.base.mpi_errors import mpi_error
 
 _start_joinable_thread: Any = getattr(_thread, "start_joinable_thread", None)
 _set_sentinel: Any = getattr(_thread, "_set_sentinel", None)
-_new_name: Any = threading._newname  # type: ignore[attr-defined]  # private in threading, absent from typeshed
-_make_hook: Any = threading._make_invoke_excepthook  # type: ignore[attr-defined]  # private in threading, absent from typeshed
+_new_name: Any = getattr(threading, "_newname", None)
+_make_hook: Any = getattr(threading, "_make_invoke_excepthook", None)
 
 NEEDS_GIL = (
     "threads of ranks need the global interpreter lock, and this is a free-threaded Python without it: set PYTHON_GIL=1, or "
@@ -49,6 +50,14 @@ def has_gil() -> bool:
     """Return whether Python runs one thread at a time; a free-threaded build may not."""
     enabled: Callable[[], bool] | None = getattr(sys, "_is_gil_enabled", None)
     return enabled is None or enabled()
+
+
+def check_threads() -> None:
+    """Raise an error if ranks cannot have threads on this Python."""
+    if not has_gil():
+        raise mpi_error(ERR_OTHER, NEEDS_GIL)
+    if not is_tested():
+        raise mpi_error(ERR_OTHER, f"threads of ranks need a version of Python that was tested: {TESTED}, not {this()}.")
 
 
 class Handle:
@@ -136,8 +145,7 @@ def start(require: Callable[[], None], thread: threading.Thread) -> None:
         finally:
             os_thread.loop = task.agenda
         return waits_of(task.agenda).helpers.append(thread)
-    if not has_gil():
-        raise mpi_error(ERR_OTHER, NEEDS_GIL)
+    check_threads()
     if not thread._started.is_set():  # type: ignore[attr-defined]  # private in threading, absent from typeshed
         pools.patch()
         managed.add(thread)
@@ -159,8 +167,7 @@ def _begin(task: Any, function: Callable[[], Any], thread: Any, handle: Handle |
     if task.agenda.ending:
         threading._limbo.pop(thread, None)  # type: ignore[attr-defined]  # private in threading, absent from typeshed
     _check_run(task)
-    if not has_gil():
-        raise mpi_error(ERR_OTHER, NEEDS_GIL)
+    check_threads()
 
     def body() -> None:
         rank_thread, meter, waits = new.handle, new.owner.meter, waits_of(task.agenda)

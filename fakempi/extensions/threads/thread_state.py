@@ -20,6 +20,7 @@ from typing import Any
 from weakref import ref
 
 from fakempi.core.hooks import Layer
+from fakempi.core.interpreter import is_tested
 from fakempi.core.kernel.loop import Loop
 from fakempi.core.kernel.task import Task
 from fakempi.extensions.threads.program_scan import belongs_to_program
@@ -130,7 +131,7 @@ _open: list[ThreadState] = []
 
 def begin(loop: Loop, used: list[Any]) -> ThreadState | None:
     """Begin a run: on greenlets, exchange values of `threading.local` objects if the program uses any."""
-    if not hasattr(loop.backend, "thread"):
+    if not hasattr(loop.backend, "thread") or not is_tested():
         return None
     state = ThreadState(loop)
     _open.append(state)

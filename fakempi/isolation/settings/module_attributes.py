@@ -7,8 +7,8 @@ packages call the shared `builtins`.
 The first assignment is noticed by `ModuleType.__setattr__` and `__delattr__`, which are replaced during a run. To read an
 attribute takes no longer: this would need a subclass of `ModuleType`, whose attributes Python 3.11 finds in 46
 instead of 14 ns. The type stores a pointer to its C function, too, so the pointer is replaced by that of a class that
-defines `__setattr__` in Python. If the pointers are not where CPython 3.10 to 3.13 has them, nothing is replaced, and
-attributes are shared.
+defines `__setattr__` in Python. If the pointers are not where the tested versions of CPython have them, nothing is
+replaced, and attributes are shared.
 
 Not noticed: attributes of objects of subclasses of `ModuleType`, which some packages put into `sys.modules`; and
 assignments to the dictionary (`vars(module)["name"] = ...`), except that programs which name `__builtins__` or both
@@ -23,6 +23,7 @@ import sys
 from types import CodeType, FrameType, ModuleType
 from typing import Any
 
+from fakempi.core.interpreter import is_tested
 from fakempi.extensions.threads.types import Patch
 from fakempi.isolation.dependency_scan import STDLIB_NAMES
 from fakempi.isolation.rank_state import STORED, RankState
@@ -49,6 +50,8 @@ def _pointer(kind: type) -> ctypes.c_void_p:
 
 
 def _is_supported() -> bool:
+    if not is_tested():
+        return False  # the fields may be elsewhere
     generic = ctypes.cast(ctypes.pythonapi.PyObject_GenericSetAttr, ctypes.c_void_p).value
     return _pointer(object).value == _pointer(ModuleType).value == generic != _pointer(_Written).value
 

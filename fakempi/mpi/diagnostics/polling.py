@@ -21,6 +21,7 @@ from math import inf, nextafter
 from types import CodeType, FrameType, ModuleType
 
 from fakempi.core.hooks import Layer, OnPoll
+from fakempi.core.interpreter import is_tested
 from fakempi.core.kernel.agenda import Time
 from fakempi.core.kernel.loop import Loop
 from fakempi.core.kernel.task import Task
@@ -226,7 +227,12 @@ def state_of(frame: FrameType | None, kept: list[object]) -> tuple[object, ...] 
 
 
 def _loop_around(code: CodeType, at: int) -> str:
-    """Return the kind of the innermost loop around an instruction: "for", "while", or an empty string."""
+    """Return the kind of the innermost loop around an instruction: "for", "while", or an empty string.
+
+    In the bytecode of another version of Python, a `for` loop might look like a `while` loop: it is unknown there.
+    """
+    if not is_tested():
+        return ""
     return next((kind for _, first, last, kind in _loops(code) if first <= at <= last), "")
 
 

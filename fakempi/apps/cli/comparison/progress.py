@@ -1,4 +1,4 @@
-"""The progress of a comparison on standard error: a bar with the remaining time on a terminal, or lines on request."""
+"""Progress on standard error: a bar on a terminal; for comparisons with the remaining time, and lines on request."""
 
 from __future__ import annotations
 
@@ -6,14 +6,36 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from time import monotonic
 from types import TracebackType
+from typing import Any
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Column
 
 from fakempi.apps.cli.console import error_console
 
 PERIOD = 5.0
 """Seconds between two lines without a terminal."""
+
+
+class TerminalProgress(Progress):
+    """A progress bar that is shown only on a terminal, and removed at its end."""
+
+    def __init__(self, screen: Console, *columns: str | ProgressColumn, hidden: bool = False, **options: Any) -> None:
+        super().__init__(*columns, console=screen, transient=True, disable=hidden or not screen.is_terminal, **options)
+
+    def stop(self) -> None:
+        """End the display. Older versions of rich print an empty line in place of a bar that is not shown."""
+        if not self.disable:
+            super().stop()
 
 
 class CompareProgress:
@@ -35,7 +57,7 @@ class CompareProgress:
             TimeRemainingColumn(table_column=whole),
             TextColumn("left: {task.description}", table_column=rest),
         )
-        self.bar = Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal, expand=True)
+        self.bar = TerminalProgress(screen, *columns, expand=True)
         self.lines = screen if is_requested and not screen.is_terminal else None
         self.started = self.printed = monotonic()
         self.total, self.done = total, -1

@@ -10,12 +10,13 @@ from shlex import quote
 from statistics import median
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
 from collectives.trials.cases import UNSIZED
 from fakempi import __version__
+from fakempi.apps.cli.comparison.progress import TerminalProgress
 from fakempi.apps.cli.console import console, error_console
 from fakempi.apps.tune.choosing import SIZES, Rules, TunedCase, representatives, tune
 from fakempi.apps.tune.mpich_files import selection
@@ -113,7 +114,7 @@ def _tuned(options: Namespace, cost: CostModel, ranks: Sequence[int], sizes: Seq
     ends = [*ranks[1:], ranks[-1] + 1]
     groups = [representatives(first, after, conditional=conditional) for first, after in zip(ranks, ends, strict=True)]
     total = sum(len(group) for group in groups) * sum(1 if each in UNSIZED else len(sizes) for each in operations)
-    with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as progress:
+    with TerminalProgress(screen, *columns) as progress:
         bar = progress.add_task("", total=total, completed=-1)
 
         def report(operation: str, p: int, nbytes: int) -> None:

@@ -1,0 +1,190 @@
+"""The names that an option or an argument takes."""
+
+from __future__ import annotations
+
+import inspect
+from argparse import Action, ArgumentParser
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from fakempi.apps.cli.parser import make_parser
+
+Candidate = tuple[str, str]
+"""A word, and what it means. A word that ends in `=`, `:`, `,` or `/` continues."""
+
+FILES = (":files", "")
+"""In place of the files in a directory, which the shell knows how to complete."""
+
+
+class Place(NamedTuple):
+    """A value that is being typed."""
+
+    command: str
+    action: Action
+    text: str
+    arguments: list[str]  # positional ones before it
+
+
+Values = Callable[[Place], Iterable[Candidate]]
+
+
+def values(place: Place) -> Iterator[Candidate]:
+    """Yield the values that begin with the text of the place."""
+    action = place.action
+    if action.choices is not None:
+        found: Iterable[Candidate] = [(str(choice), "") for choice in action.choices]
+    else:
+        found = source(place.command, action)(place)
+    yield from (each for each in found if each == FILES or each[0].startswith(place.text))
+
+
+def source(command: str, action: Action) -> Values:
+    """Return the function that lists the values of an option; KeyError if nothing is known about it."""
+    known = BY_NAME.get((command, action.dest))
+    return known or BY_METAVAR[str(action.metavar)]
+
+
+def _nothing(place: Place) -> Iterable[Candidate]:
+    """Numbers, times and other texts without names."""
+    return ()
+
+
+def _files(place: Place) -> Iterable[Candidate]:
+    return [FILES]
+
+
+def _commands(place: Place) -> Iterable[Candidate]:
+    return commands(make_parser())
+
+
+def commands(parser: ArgumentParser) -> Iterator[Candidate]:
+    """Yield the commands with the texts that `fakempi --help` shows."""
+    for action in parser._actions:
+        if isinstance(action.choices, dict):
+            yield from ((str(each.dest), each.help or "") for each in action._get_subactions())  # type: ignore[attr-defined]  # private
+
+
+def _cost_models(place: Place) -> Iterator[Candidate]:
+    """Yield names of models, and after a name the parameters of that model."""
+    from fakempi.core.options import MODELS
+
+    name, colon, given = place.text.partition(":")
+    if not colon:
+        yield from ((model, _first_sentence(MODELS[model])) for model in MODELS)
+        yield FILES
+    elif name in MODELS:
+        begin = f"{name}:{given[: given.rfind(',') + 1]}"
+        for each in inspect.signature(MODELS[name]).parameters.values():
+            parts = (".t_s", ".t_w") if each.name in ("intra", "inter", "files") else ("",)  # models in the model
+            if each.kind is not inspect.Parameter.VAR_KEYWORD:
+                yield from ((f"{begin}{each.name}{part}=", "") for part in parts)
+
+
+def _first_sentence(item: object) -> str:
+    return " ".join((inspect.getdoc(item) or "").split()).partition(". ")[0].removesuffix(".")
+
+
+def _algorithms() -> dict[str, list[str]]:
+    """Return the names of all algorithms by operation, as users type them."""
+    from fakempi.apps.cli.listing import catalogue, typed_name
+
+    found: dict[str, list[str]] = {}
+    for algorithm in catalogue():
+        found.setdefault(typed_name(algorithm), []).append(algorithm.name)
+    return found
+
+
+def _operations(place: Place) -> Iterator[Candidate]:
+    yield from ((operation, "") for operation in _algorithms())
+    yield FILES
+
+
+def _operation_and_name(place: Place) -> Iterator[Candidate]:
+    """Yield `operation/name` in two steps."""
+    operation, slash, _ = place.text.partition("/")
+    known = _algorithms()
+    yield from ((f"{each}/", "") for each in known if not slash)
+    yield from ((f"{operation}/{name}", "") for name in known.get(operation, ()) if slash)
+    yield FILES
+
+
+def _requests(place: Place) -> Iterator[Candidate]:
+    """Yield parts of `table,operation=name,...`."""
+    from fakempi.tuning import TABLES
+
+    begin, part = _last_part(place.text)
+    operation, equals, _ = part.partition("=")
+    known = {each: names for each, names in _algorithms().items() if ":" not in each}
+    if equals:
+        yield from ((f"{begin}{operation}={name}", "") for name in known.get(operation, ()))
+    else:
+        yield from ((f"{begin}{table}", "a table") for table in TABLES)
+        yield from ((f"{begin}{each}=", "") for each in known)
+
+
+def _last_part(text: str) -> tuple[str, str]:
+    """Split a list at its last comma."""
+    return text[: text.rfind(",") + 1], text[text.rfind(",") + 1 :]
+
+
+def _list_of(names: Callable[[Place], Iterable[Candidate]]) -> Values:
+    """Return the values of a list with commas."""
+
+    def listed(place: Place) -> Iterator[Candidate]:
+        begin, _ = _last_part(place.text)
+        yield from ((f"{begin}{name}", about) for name, about in names(place) if (name, about) != FILES)
+
+    return listed
+
+
+def _of_this_operation(place: Place) -> Iterable[Candidate]:
+    return [(name, "") for name in _algorithms().get("".join(place.arguments[:1]), ())]
+
+
+def _distributions(place: Place) -> Iterator[Candidate]:
+    from collectives.distributions import DISTRIBUTIONS
+
+    yield from ((name, _first_sentence(function)) for name, function in DISTRIBUTIONS.items())
+    yield "all", "all of them"
+
+
+def _kinds(place: Place) -> Iterable[Candidate]:
+    from fakempi.core.reports.findings import KINDS
+
+    return KINDS.items()
+
+
+def _in_the_help(place: Place) -> Iterable[Candidate]:
+    """Names that the help of an option lists."""
+    return [(name, "") for name in str(place.action.help).split(", ")]
+
+
+def _formats(place: Place) -> Iterable[Candidate]:
+    return [(name, "") for name in ("text", "json", "json:")]
+
+
+BY_NAME: dict[tuple[str, str], Values] = {
+    ("list", "operation"): _operations,
+    ("compare", "operation"): _operations,
+    ("compare", "algorithms"): _list_of(_of_this_operation),
+    ("compare", "distribution"): _list_of(_distributions),
+    ("tune", "operations"): _list_of(_operations),
+    ("run", "algorithms"): _requests,
+    ("check", "algorithms"): _requests,
+    ("run", "findings"): _formats,
+    ("view", "what"): _list_of(_in_the_help),
+    ("verify", "algorithm"): _operation_and_name,
+    ("schedule", "source"): _operation_and_name,
+    ("schedule", "operation"): _operations,
+}
+"""Values of an option, by command and name."""
+
+BY_METAVAR: dict[str, Values] = {
+    **dict.fromkeys(("FILE", "DIR", "script.py [arguments]", "None"), _files),
+    **dict.fromkeys(("F", "FROM..TO", "K", "LIST", "MIB", "N", "NAME", "PAGE", "PERCENT", "R", "R@T", "RANK"), _nothing),
+    **dict.fromkeys(("S", "SIZE", "TOKEN", "TYPE", "W"), _nothing),
+    "COMMAND": _commands,
+    "KIND": _kinds,
+    "MODEL": _cost_models,
+}
+"""Values of all other options, by the word that `--help` shows for them."""
