@@ -234,16 +234,15 @@ def load_algorithms() -> None:
 @contextmanager
 def _without_deadline(function: Any) -> Iterator[None]:
     """Remove the time limit that Hypothesis has for an example: each one imports the modules of all ranks."""
-    name = "_hypothesis_internal_use_settings"
-    before = getattr(function, name, None)
+    before = getattr(function, "_hypothesis_internal_use_settings", None)
     if before is None:
         yield
         return
-    setattr(function, name, type(before)(before, deadline=None))
+    function._hypothesis_internal_use_settings = type(before)(before, deadline=None)
     try:
         yield
     finally:
-        setattr(function, name, before)
+        function._hypothesis_internal_use_settings = before
 
 
 def _run_case(instance: Any, method: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from fakempi.apps.testing.fixtures import DeferredFixture
 from fakempi.apps.testing.markers import isolation
 from fakempi.apps.testing.world_reads import reads_of
 
@@ -34,7 +35,7 @@ def set_up(item: Any, mark: pytest.Mark, call: Callable[[], None]) -> Generator[
     except pytest.UsageError:
         yield
         raise
-    reads, teardown = reads_of(item.config), item.teardown
+    reads = reads_of(item.config)
     before = reads.count
     if given == "module" or (given == "auto" and (reads.of_modules(item) or reads.of_fixtures(item))):
         isolate(item, call)
@@ -46,14 +47,13 @@ def set_up(item: Any, mark: pytest.Mark, call: Callable[[], None]) -> Generator[
             raise
     if reads.count > before and given == "auto":
         isolate(item, call)
-        item.teardown = teardown
 
 
 def isolate(item: Any, call: Callable[[], None]) -> None:
-    """Replace the setup and the call of a test: pytest on each rank sets the test up, and evaluates its marks."""
+    """Replace the fixtures and the call of a test: pytest on each rank sets the test up, and evaluates its marks."""
     item.stash[ISOLATED] = True
     item.iter_markers = partial(_other_markers, item)
-    item.setup = item.teardown = _nothing
+    item.funcargs.update({name: DeferredFixture(name) for name in item.fixturenames if name not in item.funcargs})
     item.runtest = call
 
 
@@ -66,7 +66,3 @@ def is_case(item: pytest.Item) -> bool:
 def _other_markers(item: Any, name: str | None = None) -> Iterator[pytest.Mark]:
     """Yield the marks of a test, without those that its ranks evaluate."""
     return (mark for mark in type(item).iter_markers(item, name) if mark.name not in EVALUATED_ON_RANKS)
-
-
-def _nothing() -> None:
-    """Do nothing: the ranks do it."""

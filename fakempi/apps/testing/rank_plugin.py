@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import sys
 import warnings
+from argparse import Namespace
 from collections.abc import Generator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
@@ -16,14 +17,16 @@ import pytest
 from fakempi.apps.testing import comm_fixtures, environment, path_fixtures
 from fakempi.apps.testing.markers import HELP, marker_of, not_on_ranks, parametrize
 
+OURS = __name__.partition(".")[0]
+
 BLOCKED = (
-    "fakempi", "fakempi.apps.pytest_plugin", "cacheprovider", "debugging", "faulthandler", "stepwise", "pastebin",
+    OURS, f"{OURS}.apps.pytest_plugin", "cacheprovider", "debugging", "faulthandler", "stepwise", "pastebin",
     "threadexception", "unraisableexception",
 )  # fmt: skip
 """Plugins that a rank does not load: they act on the whole process, or store results of the session around the test."""
 
 NOT_ON_A_RANK = (
-    "fakempi", "pytest_timeout", "pytest_rerunfailures", "flaky", "pytest_randomly", "pytest_random_order", "pytest_cov",
+    OURS, "pytest_timeout", "pytest_rerunfailures", "flaky", "pytest_randomly", "pytest_random_order", "pytest_cov",
     "pytest_sugar", "pytest_instafail", "_hypothesis_pytestplugin", *(name.partition(".")[0] for name in environment.OTHERS),
 )  # fmt: skip
 """Installed packages with plugins that act on the test as a whole, so that the session around it applies them."""
@@ -69,9 +72,9 @@ class RankPlugin:
             config.pluginmanager.register(fixtures)
         for line in (*HELP, *outer.getini("markers")):
             config.addinivalue_line("markers", line)
-        for name in set(vars(config.option)).difference(self.known):
-            setattr(config.option, name, getattr(outer.option, name, getattr(config.option, name)))
-        config.option.trace = config.option.usepdb = False  # options of a blocked plugin, which others read
+        options = vars(config.option)
+        of_conftest = {name: getattr(outer.option, name, options[name]) for name in set(options).difference(self.known)}
+        config.option = Namespace(**{**options, **of_conftest, "trace": False, "usepdb": False})  # also of a blocked plugin
 
     def pytest_sessionstart(self, session: pytest.Session) -> None:
         """Discard what the session prints: the session around the test reports the outcome."""
