@@ -13,8 +13,10 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+import warnings
 from collections.abc import Generator
 from contextlib import ExitStack, suppress
+from functools import partial
 from inspect import iscoroutinefunction
 from time import monotonic
 from typing import Any
@@ -22,12 +24,18 @@ from typing import Any
 import pytest
 
 from fakempi.apps.testing import alias, comm_fixtures, environment, path_fixtures
-from fakempi.apps.testing.fixtures import DeferredFixture, defer, defer_if_needed, finish_shared_fixtures, is_private
+from fakempi.apps.testing.fixtures import DeferredFixture
+from fakempi.apps.testing.isolation import is_case, is_isolated, set_up
 from fakempi.apps.testing.limits import OUTCOME, TIMER, in_place_of_pytest_timeout
-from fakempi.apps.testing.markers import HELP, ISOLATIONS, isolated, marker_of, not_on_ranks, parametrize, skip_unless
+from fakempi.apps.testing.markers import HELP, ISOLATIONS, marker_of, not_on_ranks, parametrize, skip_unless
+from fakempi.apps.testing.world_reads import follow_world, reads_of
 from fakempi.core import collectives_package
 
 BUFFERING = {"zero": 0, "eager": 65536, "infinite": 1 << 62}
+SKIPPED = (
+    "{name} skips itself when it is imported, and uses COMM_WORLD, which has 1 rank until the ranks of a test run: its "
+    "tests did not run. Move the condition to the marks of the tests, or use fakempi run -n N -m pytest"
+)
 ALIAS = pytest.StashKey[alias.Alias]()
 
 
@@ -52,8 +60,9 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
     group.addoption(
         "--mpi-isolation",
         choices=ISOLATIONS,
-        default="none",
-        help="module: each rank has private copies of the test module, conftest and the project's modules",
+        default="auto",
+        help="module: each rank has private copies of the test module, conftest and the project's modules; none: all ranks "
+        "share them; auto: private copies if one of these modules or a fixture uses COMM_WORLD before the ranks run",
     )
     help_text = (
         "module that `import mpi4py` loads: the emulator, the installed mpi4py, or (auto) the installed mpi4py if its MPI "
@@ -94,6 +103,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None
         environment.keep_modules_private()
     else:
         _install(early_config, choice)
+        follow_world(early_config)
     without = choice == "emulated" or (ALIAS in early_config.stash and early_config.stash[ALIAS].unusable)
     early_config.stash[environment.ENVIRONMENT] = environment.detect(early_config, bool(without))
     if not environment.of(early_config).removed_others:
@@ -120,6 +130,8 @@ def pytest_configure(config: pytest.Config) -> None:
         config.add_cleanup(frames.close)
     if config.getoption("--mpi-cost") or config.getoption("--mpi-algorithms"):
         _options(config)
+    if environment.of(config).comm is not None:
+        config.pluginmanager.register(SkipOtherSizes())
     if environment.of(config).process is not None:
         if environment.rank_of_child() is None:
             from fakempi.apps.testing.session import RankSession as Session
@@ -169,8 +181,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Apply the markers of pytest-mpi to tests on ranks."""
+    """Apply the markers of pytest-mpi to tests on ranks, and record which files contain tests."""
     where = environment.of(config)
+    reads_of(config).test_files.update(str(item.path) for item in items)
     for item in items:
         if "mpi" not in where.owners and (where.comm is not None or _marker(item) is not None):
             not_on_ranks(item)
@@ -182,24 +195,56 @@ def _marker(item: pytest.Item) -> pytest.Mark | None:
     return None if mark is None or mark.name in environment.of(item.config).owners else mark
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    """If pytest runs on ranks, skip tests for other numbers of ranks; with isolation, tear down shared fixtures."""
-    comm, mark = environment.of(item.config).comm, _marker(item)
-    if comm is not None and mark is not None:
-        skip_unless(item, mark, comm.Get_size())
-    elif mark is not None and _isolated(item, mark):
-        finish_shared_fixtures(item)
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """From here on, only modules and fixtures can use COMM_WORLD before ranks run."""
+    reads_of(session.config).collecting = False
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest) -> Any:
-    """Defer fixtures that need a communicator until the ranks run; with isolation, all fixtures of the project."""
-    item: Any = getattr(request, "_pyfuncitem", None)
-    mark = None if item is None or environment.of(request.config).comm is not None else _marker(item)
-    if mark is not None and _isolated(item, mark) and is_private(fixturedef, request.config):
-        return defer(fixturedef, request, item)
-    return defer_if_needed(fixturedef, request) if "comm" in request.fixturenames else None
+class SkipOtherSizes:
+    """Skips tests for other numbers of ranks, if pytest runs on ranks."""
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Skip the test before its fixtures are set up."""
+        mark = _marker(item)
+        if mark is not None:
+            skip_unless(item, mark, environment.of(item.config).comm.Get_size())
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, None, None]:
+    """Isolate a test that needs private modules, before or after its setup."""
+    mark = None if environment.of(item.config).comm is not None else _marker(item)
+    if mark is None or mark.kwargs.get("processes"):
+        return (yield)
+    return (yield from set_up(item, mark, partial(_call, item, mark, "private")))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Warn about a module that skips itself after it has found one rank: its marked tests never run."""
+    report = yield
+    line = reads_of(collector.config).places.get(str(collector.path)) if isinstance(collector, pytest.Module) else None
+    if report.skipped and line is not None:
+        text = SKIPPED.format(name=collector.path.name)
+        try:
+            warnings.warn_explicit(pytest.PytestWarning(text), None, str(collector.path), line)
+        except pytest.PytestWarning:  # a filter makes warnings errors; an exception here would end pytest
+            report.outcome, report.longrepr = "failed", text
+    return report
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest) -> Generator[None, Any, Any]:
+    """Record fixtures that use COMM_WORLD before the ranks run."""
+    reads = reads_of(request.config)
+    before = reads.count
+    try:
+        with reads.of_setup():
+            return (yield)
+    finally:
+        if reads.count > before:
+            reads.fixtures.add(fixturedef)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -213,7 +258,7 @@ def pytest_runtest_call(item: pytest.Item) -> None:
             mark_it = "comm needs a number of ranks: mark the test, such as @pytest.mark.mpi(ranks=3)"
             run_it = f"comm needs virtual ranks, but {owner} runs this test: pass --mpi4py=emulated"
             pytest.fail(run_it if owner else mark_it, pytrace=False)
-    elif environment.of(item.config).comm is None and _is_case(item):
+    elif environment.of(item.config).comm is None and is_case(item) and not is_isolated(item):
         item.runtest = lambda: _call(item, mark, "unittest")  # type: ignore[method-assign]  # an item of unittest runs on all ranks
 
 
@@ -235,16 +280,6 @@ def pytest_timeout_set_timer(item: pytest.Item, settings: Any) -> Generator[None
     return (yield)
 
 
-def _is_case(item: pytest.Item) -> bool:
-    """Whether the test is a method of a unittest.TestCase: unittest calls it, not pytest."""
-    unittest = sys.modules.get("unittest")
-    return unittest is not None and isinstance(getattr(item, "instance", None), unittest.TestCase)
-
-
-def _isolated(item: pytest.Item, mark: pytest.Mark) -> bool:
-    return isolated(mark, item.config.getoption("--mpi-isolation"))
-
-
 def _call(item: Any, mark: pytest.Mark, how: str) -> None:
     __tracebackhide__ = True
     if iscoroutinefunction(item.obj):
@@ -252,7 +287,7 @@ def _call(item: Any, mark: pytest.Mark, how: str) -> None:
     with in_place_of_pytest_timeout(item):
         from fakempi.apps.testing.calls import RankCall
 
-        getattr(RankCall(item, mark, _options(item.config), _isolated(item, mark)), how)()
+        getattr(RankCall(item, mark, _options(item.config), is_isolated(item)), how)()
 
 
 def _options(config: pytest.Config) -> dict[str, Any]:
@@ -293,6 +328,8 @@ def pytest_runtest_makereport(
         shorten(call.excinfo.value)
     report = yield
     outcome = item.stash.get(OUTCOME, None)
+    if outcome is not None and outcome.xpassed and report.when == "call" and report.passed:
+        report.wasxfail = outcome.xpassed
     if outcome is not None and report.when == "call" and report.failed:
         sections = dict(report.sections)
         for stream in ("stdout", "stderr"):
@@ -313,7 +350,7 @@ def _replay(item: pytest.Item, schedule: str) -> str:
         arguments.append(shlex.quote(f"--rootdir={item.config.rootpath}"))
     if item.config.getoption("inifilename") is not None:
         arguments += ["-c", shlex.quote(str(item.config.inipath))]
-    defaults = {"backend": "auto", "isolation": "none"}
+    defaults = {"backend": "auto", "isolation": "auto"}
     for option in ("cost", "algorithms", "buffering", "seed", "backend", "timeout", "isolation"):
         value = item.config.getoption(f"--mpi-{option}")
         if value != defaults.get(option):

@@ -69,7 +69,7 @@ class TestIt:
 
 def test_shared_again(table):
     assert package.state.CACHE == [] and SEEN == []
-    assert table == [1]
+    assert table == [1, "shared"]
 """
 
 
@@ -132,4 +132,4 @@ def test_fails(comm):
 def test_an_unknown_isolation_is_rejected(pytester: pytest.Pytester) -> None:
     """With the valid values."""
     _, text = run_pytest(pytester, "@pytest.mark.mpi(ranks=2, isolation='process')\ndef test_it(comm):\n    pass\n")
-    assert "@pytest.mark.mpi: isolation is 'process'; choose from none, module" in text
+    assert "@pytest.mark.mpi: isolation is 'process'; choose from auto, none, module" in text

@@ -12,7 +12,10 @@ in_processes     tests on ranks that are processes
 in_child         the plugin of pytest in the process of a rank
 source_lines     the program's lines that reports name
 output           recording of output by rank
-private_modules  modules that are private to each rank
+isolation        tests whose ranks have private modules: which ones, and what they replace
+one_test         pytest with one test on every rank, for these tests
+rank_plugin      the plugin of pytest on such a rank
+world_reads      modules and fixtures that use COMM_WORLD before the ranks run
 schedules        exploration of a test in every schedule
 session          pytest itself on the ranks of `fakempi run`
 child_session    the same with `--processes`

@@ -126,9 +126,9 @@ def _remove_modules() -> dict[str, ModuleType]:
     return {name: sys.modules.pop(name) for name in list(sys.modules) if name.partition(".")[0] == "mpi4py"}
 
 
-def emulates(module: ModuleType | None) -> bool:
-    """Return whether a module mpi4py.MPI is the emulator."""
-    return module in EMULATED
+def emulates(module: Any) -> bool:
+    """Return whether an object is a module mpi4py.MPI of the emulator."""
+    return isinstance(module, ModuleType) and module in EMULATED
 
 
 def warning() -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import cache, wraps
 from typing import Any
@@ -12,13 +12,15 @@ from typing import Any
 import pytest
 
 from fakempi.apps.testing.fixtures import DeferredFixture, RankFixtures
+from fakempi.apps.testing.isolation import is_case
 from fakempi.apps.testing.limits import OUTCOME, limit_of
-from fakempi.apps.testing.markers import size_of, sizes, strict
+from fakempi.apps.testing.markers import isolation, size_of, sizes, strict
+from fakempi.apps.testing.one_test import OneTest
 from fakempi.apps.testing.outcome import RanksOutcome, on_every_rank
-from fakempi.apps.testing.private_modules import Copies
 from fakempi.apps.testing.schedules import failing_schedule, schedules
 from fakempi.apps.testing.shared_objects import SharedByTest, shared_by_test
 from fakempi.apps.testing.source_lines import file_and_line
+from fakempi.apps.testing.world_reads import reads_of
 from fakempi.core.reports.findings import Finding
 from fakempi.core.world import run
 from fakempi.errors import MPIFindingWarning
@@ -36,6 +38,10 @@ Add to pyproject.toml:
     concurrency = ["thread", "greenlet"]"""
 
 
+NOTE = "{} uses COMM_WORLD when it is imported, outside the ranks: rank 0 of 1 (isolation='module': on each rank)"
+"""A line of the report of a failure, if ranks share a module that needs to be imported on each."""
+
+
 class RankCall:
     """The call of one marked test on its ranks."""
 
@@ -46,11 +52,24 @@ class RankCall:
         self.explores = 0 if options["schedule"] else schedules(mark, item.config.getoption("--mpi-explore"))
         if self.explores or options["schedule"]:  # the schedule decides the order of events, not time
             self.options["cost"] = options["cost"] if item.config.getoption("--mpi-cost") else None
-        self.copies = Copies(item.config) if isolated else None
+        self.isolated, self.directory = isolated, str(item.config.rootpath)
         if limit_of(item, mark) is not None:
             load_algorithms()
         self.limit = limit_of(item, mark)
         self.arguments = {name: item.funcargs[name] for name in item._fixtureinfo.argnames if name in item.funcargs}
+
+    def private(self) -> None:
+        """Run pytest with this test on every rank, with private modules."""
+        __tracebackhide__ = True
+        function = self.item.obj
+        several = sizes(self.mark) if is_case(self.item) else [size_of(self.item, self.mark)]
+        for size in several:
+            if hasattr(function, "hypothesis") and not is_case(self.item):
+                names = self.item._fixtureinfo.argnames
+                with _without_deadline(function), self._inner_test(function.hypothesis, size, None):
+                    function(**{name: DeferredFixture(name) for name in names})
+            else:
+                self._call(None, (), {}, size, None)
 
     def function(self) -> None:
         """Call the test function on the requested number of ranks."""
@@ -61,7 +80,7 @@ class RankCall:
                 pytest.fail("processes=True: each process would draw different values from Hypothesis", pytrace=False)
             self._call_in_processes(size)
             return
-        shared = shared_by_test(function, self.item.instance, self.arguments)
+        shared = shared_by_test(function, self.item.instance, self.arguments, self.directory)
         if hasattr(function, "hypothesis"):  # values are drawn once, and are equal on all ranks
             self._run(_warm_up, (), {}, size, None)  # one-time imports happen before Hypothesis measures times
             with self._inner_test(function.hypothesis, size, shared):
@@ -84,11 +103,11 @@ class RankCall:
             if self.in_processes:
                 self._call_in_processes(size)
                 continue
-            shared = shared_by_test(getattr(instance, method), instance, {})
+            shared = shared_by_test(getattr(instance, method), instance, {}, self.directory)
             self._call(_run_case, (instance, method), {}, size, shared)
 
     @contextmanager
-    def _inner_test(self, hypothesis: Any, size: int, shared: SharedByTest) -> Iterator[None]:
+    def _inner_test(self, hypothesis: Any, size: int, shared: SharedByTest | None) -> Iterator[None]:
         """Run each example of Hypothesis on all ranks, while the context is open."""
         inner = hypothesis.inner_test
 
@@ -103,7 +122,9 @@ class RankCall:
         finally:
             hypothesis.inner_test = inner
 
-    def _call(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], size: int, shared: SharedByTest) -> None:
+    def _call(
+        self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], size: int, shared: SharedByTest | None
+    ) -> None:
         __tracebackhide__ = True
         outcome = self._run(function, args, kwargs, size, shared)
         self.item.stash[OUTCOME] = outcome
@@ -145,35 +166,56 @@ class RankCall:
     def _run(
         self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], size: int, shared: SharedByTest | None
     ) -> RanksOutcome:
-        item, copies = self.item, self.copies
+        item = self.item
+        drawn = {name: value for name, value in kwargs.items() if name not in item._fixtureinfo.argnames}
+        if self.isolated:
+            return self._run_isolated(size, drawn)
         deferred = {name: value for name, value in item.funcargs.items() if isinstance(value, DeferredFixture)}
         autouse = [value for name, value in deferred.items() if name not in kwargs]
 
         def on_this_rank(comm: Any) -> None:
             __tracebackhide__ = True
-            with RankFixtures(comm, item.instance, None if copies is None else copies.finder()) as fixtures:
+            with RankFixtures(comm, item.instance) as fixtures:
                 if shared is not None:
                     for value in autouse:  # autouse fixtures
                         fixtures.value(value)
                 fixtures.call(function, args, kwargs)
 
-        shared_by_ranks = [function, item.instance] if copies is None else []
-        on_this_rank.shares = [*args, *kwargs.values(), *shared_by_ranks]  # type: ignore[attr-defined]  # an attribute of a function
-        limit = self.limit
+        on_this_rank.shares = [*args, *kwargs.values(), function, item.instance]  # type: ignore[attr-defined]  # an attribute of a function
+        outcome = self._on_ranks(on_this_rank, size, None, shared is not None)
+        reads = reads_of(item.config)
+        if reads.on_ranks and isolation(self.mark, item.config.getoption("--mpi-isolation")) == "auto":
+            reads.forget_modules()
+            return self._run_isolated(size, drawn)
+        if shared is not None and outcome.verdict is not None:
+            outcome.changed = "\n".join(filter(None, (shared.changed(size), *map(NOTE.format, reads.of_modules(item)))))
+        return outcome
+
+    def _run_isolated(self, size: int, drawn: dict[str, Any]) -> RanksOutcome:
+        """Run pytest with this test on every rank."""
+        test = OneTest(self.item, size, drawn)
+        with reads_of(self.item.config).inactive():
+            outcome = self._on_ranks(test.on_this_rank, size, test.program, True)
+        outcome.xpassed = test.xpassed
+        test.warn()
+        return outcome
+
+    def _on_ranks(
+        self, call: Callable[[Any], None], size: int, wrapped: Callable[[Any], Any] | None, may_explore: bool
+    ) -> RanksOutcome:
+        """Call a function on every rank, in all schedules if the test requests it."""
+        limit, why = self.limit, ""
         options = {**self.options, "backend": _backend(self.options["backend"], size)}
         options["timeout"] = None if limit is None else limit.remaining
-        wrapped, why = None if copies is None else copies.program, ""
-        if self.explores and shared is not None:
-            buffering = item.config.getoption("--mpi-buffering")
-            failure = failing_schedule(on_this_rank, size, self.explores, buffering, options, wrapped)
+        if self.explores and may_explore:
+            buffering = self.item.config.getoption("--mpi-buffering")
+            failure = failing_schedule(call, size, self.explores, buffering, options, wrapped)
             if failure is not None:
                 options, why = {**options, "schedule": failure.schedule, "seed": None}, failure.why
             # Otherwise the test runs once more, in order of time, so that findings become warnings.
-        outcome = on_every_rank(on_this_rank, size, options, wrapped)
+        outcome = on_every_rank(call, size, options, wrapped)
         outcome.schedule, outcome.why = options["schedule"] or "", why
         outcome.limit = "" if limit is None else f"{limit.seconds:g} s ({limit.origin})"
-        if shared is not None and outcome.verdict is not None and copies is None:
-            outcome.changed = shared.changed(size)
         return outcome
 
 
@@ -187,6 +229,20 @@ def _warm_up() -> None:
 def load_algorithms() -> None:
     """Import the algorithms once, outside the time limit of any test."""
     run(lambda comm: _warm_up(), 2)
+
+
+@contextmanager
+def _without_deadline(function: Any) -> Iterator[None]:
+    """Remove the time limit that Hypothesis has for an example: each one imports the modules of all ranks."""
+    before = getattr(function, "_hypothesis_internal_use_settings", None)
+    if before is None:
+        yield
+        return
+    function._hypothesis_internal_use_settings = type(before)(before, deadline=None)
+    try:
+        yield
+    finally:
+        function._hypothesis_internal_use_settings = before
 
 
 def _run_case(instance: Any, method: str) -> None:

@@ -9,13 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from copy import copy
 from inspect import isgeneratorfunction
-from pathlib import Path
 from typing import Any
 
 import pytest
-
-PRIVATE = pytest.StashKey[dict[str, bool]]()
-"""Module name -> whether the module belongs to the project."""
 
 
 class DeferredFixture:
@@ -48,13 +44,6 @@ def defer_if_needed(fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureR
     return _placeholder(fixturedef, request, uses)
 
 
-def defer(fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest, item: pytest.Item) -> DeferredFixture:
-    """Return a placeholder for a fixture that every rank creates, for this test only."""
-    placeholder = _placeholder(fixturedef, request, {name: request.getfixturevalue(name) for name in fixturedef.argnames})
-    item.addfinalizer(lambda: fixturedef.finish(request))  # type: ignore[arg-type]  # pytest's internal types
-    return placeholder
-
-
 def _placeholder(
     fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest, uses: dict[str, Any]
 ) -> DeferredFixture:
@@ -65,41 +54,16 @@ def _placeholder(
     return placeholder
 
 
-def is_private(fixturedef: pytest.FixtureDef[Any], config: pytest.Config) -> bool:
-    """Whether a fixture is defined in a module of the project, of which ranks may have copies."""
-    known, name = config.stash.setdefault(PRIVATE, {}), fixturedef.func.__module__
-    if name not in known:
-        from fakempi.isolation.imports import loaded_from
-
-        known[name] = name in loaded_from(str(config.rootpath))
-    return known[name] or is_conftest(getattr(fixturedef.func, "__globals__", {}).get("__file__", ""), config)
-
-
-def is_conftest(file: str, config: pytest.Config) -> bool:
-    """Whether a file is a conftest of the project. `sys.modules` has only one of them, so the file name decides."""
-    path = Path(file)
-    return path.name == "conftest.py" and path.is_relative_to(config.rootpath)
-
-
-def finish_shared_fixtures(item: Any) -> None:
-    """Tear down fixtures that were created once for all ranks, before a test in which each rank creates its own."""
-    for several in item._fixtureinfo.name2fixturedefs.values():
-        for fixturedef in several:
-            if fixturedef.cached_result is not None and is_private(fixturedef, item.config):
-                fixturedef.finish(item._request)
-
-
 class RankFixtures:
     """The fixtures of one rank, created on first use and torn down in reverse order.
 
-    If the test is a method, the rank has its own instance. `copy_of` returns the rank's copy of a function, if modules are
-    private.
+    If the test is a method, the rank has its own instance.
     """
 
-    def __init__(self, comm: Any, instance: Any = None, copy_of: Callable[[Any], Any] | None = None) -> None:
+    def __init__(self, comm: Any, instance: Any = None) -> None:
         self.created: dict[int, Any] = {}
-        self.comm, self.shared, self.copy_of = comm, instance, copy_of
-        self.instance = None if instance is None else _copied(instance, self._copy_of_rank(type(instance)))
+        self.comm, self.shared = comm, instance
+        self.instance = copy(instance)
         self.open: list[Any] = []
 
     def __enter__(self) -> RankFixtures:
@@ -115,11 +79,7 @@ class RankFixtures:
         if getattr(function, "__self__", None) is self.shared is not None:
             function, args = function.__func__, (self.shared, *args)  # type: ignore[attr-defined]  # a bound method, as checked above
         own = [self.instance if self.shared is not None and value is self.shared else value for value in args]
-        return self._copy_of_rank(function)(*own, **{name: self.value(value) for name, value in kwargs.items()})
-
-    def _copy_of_rank(self, obj: Any) -> Any:
-        """Return the rank's copy of a function or class, if modules are private."""
-        return obj if self.copy_of is None else self.copy_of(obj)
+        return function(*own, **{name: self.value(value) for name, value in kwargs.items()})
 
     def value(self, value: Any) -> Any:
         """Return this rank's fixture for a placeholder; any other value is returned unchanged."""
@@ -128,7 +88,7 @@ class RankFixtures:
         if value._make is None:
             return self.comm
         if id(value) not in self.created:
-            make = self._copy_of_rank(value._make)
+            make = value._make
             args = (self.instance,) if value._method else ()
             result = make(*args, **{name: self.value(requested) for name, requested in value._uses.items()})
             if isgeneratorfunction(make):
@@ -136,12 +96,3 @@ class RankFixtures:
                 result = next(result)
             self.created[id(value)] = result
         return self.created[id(value)]
-
-
-def _copied(instance: Any, kind: Any) -> Any:
-    """Return a shallow copy of a test instance, as an instance of the rank's copy of its class."""
-    if kind is type(instance):
-        return copy(instance)
-    new = kind.__new__(kind)  # not `kind()`: the instance has been set up already
-    vars(new).update(vars(instance))
-    return new

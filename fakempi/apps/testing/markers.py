@@ -1,8 +1,8 @@
 """Markers of tests that run on virtual ranks: `mpi`, and the markers of three other plugins.
 
-    @pytest.mark.mpi(ranks=[1, 3, 1000])    fakempi's and pytest-isolate-mpi's; default: 2 ranks
-    @pytest.mark.parallel(nprocs=3)         mpi-pytest's; default: 3
-    @pytest.mark.mpiexec(n=2)               pytest-mpiexec's; default: 2, or a parameter named mpiexec_n
+@pytest.mark.mpi(ranks=[1, 3, 1000])    fakempi's and pytest-isolate-mpi's; default: 2 ranks
+@pytest.mark.parallel(nprocs=3)         mpi-pytest's; default: 3
+@pytest.mark.mpiexec(n=2)               pytest-mpiexec's; default: 2, or a parameter named mpiexec_n
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ARGUMENTS = (
 WRONG_NUMBER = pytest.StashKey[str]()
 """The numbers of ranks that a test requests, if it was skipped because pytest runs on another number."""
 
-ISOLATIONS = ("none", "module")
+ISOLATIONS = ("auto", "none", "module")
 
 NOT_ON_RANKS = {
     "mpi_skip": pytest.mark.skip(reason="mpi_skip: skipped on ranks"),
@@ -41,7 +41,8 @@ NOT_ON_RANKS = {
 HELP = (
     "mpi(ranks, timeout=None, isolation=None, strict=None, explore=0, processes=False): run the test on this number of "
     "virtual ranks, or on each number of a list; timeout: seconds; isolation='module': each rank has private copies of the "
-    "test module, conftest and the project's modules; strict=True: findings are failures; explore=N: run every schedule "
+    "test module, conftest and the project's modules ('none': never, 'auto': if one of them uses COMM_WORLD); "
+    "strict=True: findings are failures; explore=N: run every schedule "
     "that can give a different result, up to N; processes=True: each rank is a process, which runs pytest with this test",
     "parallel(nprocs): same as mpi(ranks=nprocs), the marker of mpi-pytest",
     "mpiexec(n): same as mpi(ranks=n), the marker of pytest-mpiexec; a parameter named mpiexec_n may set the number",
@@ -72,7 +73,7 @@ def sizes(mark: pytest.Mark) -> Sequence[int]:
 
 def parametrize(metafunc: pytest.Metafunc, mark: pytest.Mark) -> None:
     """Parametrize a test by its numbers of ranks, if its marker names several."""
-    if (mark.name == "mpiexec" and "mpiexec_n" in metafunc.fixturenames):
+    if mark.name == "mpiexec" and "mpiexec_n" in metafunc.fixturenames:
         return
     several = sizes(mark)
     if len(several) > 1:
@@ -96,12 +97,12 @@ def without_size(nodeid: str) -> str:
     return f"{path}{colons}{name}" + (f"[{'-'.join(kept)}]" if bracket and kept else "")
 
 
-def isolated(mark: pytest.Mark, otherwise: str) -> bool:
-    """Whether each rank of a test has private modules."""
+def isolation(mark: pytest.Mark, otherwise: str) -> str:
+    """Return when each rank of a test has private modules: one of `ISOLATIONS`."""
     given = mark.kwargs.get("isolation", otherwise)
     if given not in ISOLATIONS:
         raise pytest.UsageError(f"@pytest.mark.{mark.name}: isolation is {given!r}; choose from {', '.join(ISOLATIONS)}")
-    return bool(given == "module")
+    return str(given)
 
 
 def strict(mark: pytest.Mark, otherwise: bool) -> bool:

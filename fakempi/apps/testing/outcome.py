@@ -47,12 +47,14 @@ class RanksOutcome:
     limit: str = ""  # the time limit, for messages
     changed: str = ""  # a report on shared objects that ranks have changed
     names: dict[int, str] = field(default_factory=dict)  # of spawned processes
+    xpassed: str = ""  # why the test was expected to fail, if it passed
     output: dict[str, dict[int | None, list[str]]] = field(default_factory=dict)
 
     @property
     def failed(self) -> dict[int, BaseException]:
-        """The failed ranks, without those that only skipped the test, in order of modeled time."""
-        ranks = sorted(self.errors, key=lambda rank: (self.clocks.get(rank, 0), rank))
+        """The failed ranks, without those that only skipped the test, in order of modeled time; expected failures last."""
+        expected = {rank for rank, error in self.errors.items() if isinstance(error, pytest.xfail.Exception)}
+        ranks = sorted(self.errors, key=lambda rank: (rank in expected, self.clocks.get(rank, 0), rank))
         return {rank: self.errors[rank] for rank in ranks if not isinstance(self.errors[rank], SKIPS)}
 
     @property

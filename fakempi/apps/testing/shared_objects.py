@@ -1,17 +1,20 @@
 """Detection of objects that the ranks of a test share and have changed, for the report of a failure.
 
 Ranks are in one process; under mpiexec each process has its own objects. If a list is a fixture or a global of the test
-module, every rank appends its items to the same list. Containers, arrays and plain objects are compared, without nested
-objects.
+module or of the package under test, every rank appends its items to the same list. Containers, arrays and plain objects are
+compared, without nested objects.
 """
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
+from fakempi.apps.testing import alias
 from fakempi.errors.plurals import counted
+from fakempi.isolation.imports import loaded_from
 
 LARGE = 1 << 20
 """Arrays with more bytes are not compared."""
@@ -77,14 +80,40 @@ def _size(value: Any) -> str:
         return ""
 
 
-def shared_by_test(function: Any, instance: Any, arguments: dict[str, Any]) -> SharedByTest:
-    """Return the objects that a test's ranks share: fixtures, the instance and class, and globals of the module."""
+def shared_by_test(function: Any, instance: Any, arguments: dict[str, Any], directory: str) -> SharedByTest:
+    """Return the objects that a test's ranks share: fixtures, the instance and class, and globals of modules.
+
+    The modules are the test module, those below `directory`, and packages that import the emulator's mpi4py.
+    """
     values = {f"fixture {name!r}": value for name, value in arguments.items()}
     if instance is not None:
         values.update({f"self.{name}": value for name, value in vars(instance).items()})
         kind = type(instance)
         values.update({f"{kind.__name__}.{name}": value for name, value in vars(kind).items() if name[:2] != "__"})
-    for name, value in getattr(function, "__globals__", {}).items():
-        if type(value) in (list, dict, set, deque, bytearray) and name[:2] != "__":
-            values[f"global {name}"] = value
+    names = getattr(function, "__globals__", {})
+    values.update(_containers("global ", names))
+    seen = set(map(id, values.values()))
+    for module in _modules_of_project(directory):
+        if vars(module) is not names:
+            more = _containers(f"global {module.__name__}.", vars(module))
+            values.update({name: value for name, value in more.items() if id(value) not in seen})
+            seen.update(map(id, more.values()))
     return SharedByTest(values)
+
+
+def _containers(prefix: str, names: dict[str, Any]) -> dict[str, Any]:
+    """Return the containers among the globals of a module."""
+    return {
+        f"{prefix}{name}": value
+        for name, value in list(names.items())
+        if type(value) in (list, dict, set, deque, bytearray) and name[:2] != "__"
+    }
+
+
+def _modules_of_project(directory: str) -> list[ModuleType]:
+    """Return the loaded modules of the project, and of packages in which a module binds the emulator's MPI."""
+    project = loaded_from(directory)
+    loaded = [(name, module) for name, module in list(sys.modules.items()) if type(module) is ModuleType]
+    users = {name.partition(".")[0] for name, module in loaded if alias.emulates(vars(module).get("MPI"))}
+    users -= {"fakempi", "collectives", "mpi4py"}
+    return [module for name, module in loaded if name in project or name.partition(".")[0] in users]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import MemberDescriptorType
 from typing import Any
 
+from fakempi.core.world_use import world_use
 from fakempi.mpi.base.context import Context
 from fakempi.mpi.base.current import current_process, running_process
 from fakempi.mpi.base.members import Members
@@ -17,11 +18,15 @@ from fakempi.mpi.point.handle import CommState
 
 def comm_world() -> object:
     """Return the running rank's COMM_WORLD."""
+    if world_use.observer is not None:
+        world_use.observer()
     return running_process().comm_world
 
 
 def comm_self() -> object:
     """Return the running rank's COMM_SELF, made at its first use."""
+    if world_use.observer is not None:
+        world_use.observer()
     process = running_process()
     if process.comm_self is None:
         side = Context(process.universe, Members(range(process.number, process.number + 1))).sides[0]
