@@ -12,6 +12,7 @@ from contextlib import suppress
 from traceback import walk_stack
 from typing import Any
 
+from fakempi.errors.call_names import call_name
 from fakempi.processes.child.sites import description
 from fakempi.processes.protocol import ABORT, MAIN, MAIN_WAITS, THREAD
 
@@ -51,12 +52,12 @@ class LockOfThreads:
 
 def _line() -> bytes:
     """Return the call that waits for the lock, and its line."""
-    function = next(frame for frame, _ in walk_stack(None) if frame.f_code.co_filename.startswith("<fakempi"))  # a proxy
+    function: Any = sys._getframe(3)  # the function of a proxy, which has called `Channel.call`
     found = description(function.f_back)
     if not found:
         return b""
     _, path, line, _, _, ours, _ = found
-    call = ours or function.f_code.co_name
+    call = ours or call_name(function)
     return f"{call}\0{path}\0{line}".encode(errors="surrogateescape")
 
 
