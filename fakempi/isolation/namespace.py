@@ -29,7 +29,6 @@ from fakempi.isolation.coroutines import Coroutines
 from fakempi.isolation.debugging import Debugging
 from fakempi.isolation.finders import Finders
 from fakempi.isolation.imports import Finder
-from fakempi.isolation.module_table import ModuleTable, is_for_program
 from fakempi.isolation.mpi4py.private_modules import registry
 from fakempi.isolation.os_exit import patch_exec, patch_exit
 from fakempi.isolation.output import LineStream, StandardInput, finish_output
@@ -41,6 +40,7 @@ from fakempi.isolation.settings.exchange import Settings
 from fakempi.isolation.settings.launcher_environment import LauncherVariables
 from fakempi.isolation.settings.library_settings import LibrarySettings, in_turn
 from fakempi.isolation.settings.module_attributes import ModuleAttributes
+from fakempi.isolation.settings.module_table import ModuleTable, is_for_program
 from fakempi.isolation.settings.signals import Signals
 from fakempi.isolation.shadowed_modules import ShadowedModules
 from fakempi.isolation.sockets import Sockets

@@ -19,6 +19,9 @@ from fakempi.processes.protocol import ABORT, MAIN, MAIN_WAITS, THREAD
 LONGEST_NAME = 200
 """Characters of the name of a thread that are reported."""
 
+CHANNEL = os.path.join(os.path.dirname(__file__), "channel.py")
+"""The module whose function `call` makes all calls of proxies."""
+
 
 class RunEnded(BaseException):
     """The run has ended: raised by calls, so that `finally` blocks are executed."""
@@ -52,7 +55,9 @@ class LockOfThreads:
 
 def _line() -> bytes:
     """Return the call that waits for the lock, and its line."""
-    function: Any = sys._getframe(3)  # the function of a proxy, which has called `Channel.call`
+    codes = ((frame, frame.f_code) for frame, _ in walk_stack(None))
+    call_of_channel = next(frame for frame, code in codes if (code.co_filename, code.co_name) == (CHANNEL, "call"))
+    function: Any = call_of_channel.f_back  # of a proxy
     found = description(function.f_back)
     if not found:
         return b""

@@ -1,4 +1,4 @@
-"""`sys.modules` for programs: a module that a rank puts there itself belongs to this rank, as in a process of its own.
+"""`sys.modules` for programs: a module that a rank puts there itself belongs to this rank, as in a separate process.
 
 Python has one table of modules. Its entries of private modules are exchanged when another rank runs, so an entry that a
 program sets or deletes only has to become private. To notice this, programs receive a `ModuleTable` for `sys.modules`, which
