@@ -4,7 +4,10 @@ An exception that leaves a call of ours has the frames of the call in its traceb
 that calls cost nothing more; the frames are removed where a traceback is shown:
 
 * `shorten` changes an exception at the end of its rank, or before a function of the program receives it (`sys.excepthook`);
-* `hide_frames` makes the functions of the module `traceback`, and so `logging.exception`, skip them while a script runs.
+* `hide_frames` makes the functions of the module `traceback`, and so `logging.exception`, skip them while a script runs, and
+  `sys.__excepthook__` and `sys.unraisablehook`, which prints the exceptions of finalizers.
+
+Exceptions that fakempi raises and handles itself are not shown as the context of another one.
 
 With `fakempi run --full-traceback`, or FAKEMPI_FULL_TRACEBACK=1 in the environment, neither has an effect.
 """
@@ -17,7 +20,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, redirect_stderr
-from functools import cache
+from functools import cache, wraps
 from io import StringIO
 from itertools import compress, pairwise
 from types import FrameType, TracebackType
@@ -124,9 +127,21 @@ def shorten(error: BaseException) -> None:
         if id(error) in seen:
             continue
         seen.add(id(error))
+        _drop_own_contexts(error)
         parts = error.exceptions if isinstance(error, _GROUPS) else ()  # type: ignore[attr-defined]  # since Python 3.11
         pending += [one for one in (error.__cause__, error.__context__, *parts) if one is not None]
         error.__traceback__ = _program_part(error.__traceback__, isinstance(error, (MPIError, ImportError)))
+
+
+def _drop_own_contexts(error: BaseException) -> None:
+    """Forget exceptions that fakempi has raised and handled before it raised this one."""
+    context = error.__context__
+    while context is not None and (steps := list(_steps(context.__traceback__))):
+        if not all(_is_ours(step.tb_frame) for step in steps):
+            break
+        context = context.__context__
+    if context is not error.__context__:
+        error.__context__ = context
 
 
 def _program_part(trace: TracebackType | None, wrong_use: bool) -> TracebackType | None:
@@ -166,6 +181,11 @@ def hide_frames(replace: Callable[[Any, str, Any], None] = setattr) -> None:
         if hasattr(traceback, name):
             replace(traceback, name, _skipping(getattr(traceback, name)))
     replace(traceback, "walk_stack", _skipping_callers(traceback.walk_stack))
+    replace(traceback.TracebackException, "__init__", _without_own_contexts(traceback.TracebackException.__init__))
+    replace(sys, "__excepthook__", _shortening(sys.__excepthook__))
+    original, present = sys.__unraisablehook__, sys.unraisablehook
+    replace(sys, "__unraisablehook__", _shortening_unraisable(original))
+    replace(sys, "unraisablehook", sys.__unraisablehook__ if present is original else _shortening_unraisable(present))
 
 
 def _skipping(walk: Callable[[TracebackType | None], Iterable[Any]]) -> Callable[[TracebackType | None], Iterable[Any]]:
@@ -183,3 +203,36 @@ def _skipping_callers(walk: Callable[[Any], Iterable[Any]]) -> Callable[[Any], I
         return compress(items, reversed(_shown([frame for frame, _ in reversed(items)])))
 
     return walk_program
+
+
+def _without_own_contexts(make: Callable[..., None]) -> Callable[..., None]:
+    @wraps(make)
+    def init(self: Any, exc_type: Any, exc_value: Any, *args: Any, **named: Any) -> None:
+        if isinstance(exc_value, BaseException):
+            _drop_own_contexts(exc_value)
+        make(self, exc_type, exc_value, *args, **named)
+
+    return init
+
+
+def _shortening(print_error: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(print_error)
+    def excepthook(exctype: Any, value: Any, traceback: Any, /) -> Any:
+        if isinstance(value, BaseException):
+            shorten(value)
+        return print_error(exctype, value, traceback)
+
+    return excepthook
+
+
+def _shortening_unraisable(print_error: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    @wraps(print_error)
+    def unraisablehook(unraisable: Any, /) -> Any:
+        error = unraisable.exc_value
+        if error is not None:
+            shorten(error)
+            values = unraisable.exc_type, error, error.__traceback__, unraisable.err_msg, unraisable.object
+            unraisable = type(unraisable)(values)
+        return print_error(unraisable)
+
+    return unraisablehook

@@ -13,7 +13,8 @@ class Finders(list[Any]):
 
     Iteration yields the finders for the running rank. If the rank has added finders of a class, it uses only these of that
     class: pytest, for example, adds a finder on each rank, which knows only the tests of that rank. A rank that has added
-    none of a class uses those of all ranks: a shared package, for example, adds its finder on one rank only.
+    none of a class uses those of all ranks: a shared package, for example, adds its finder on one rank only. Finders of a
+    class that the program defines belong to the rank that has added them.
     """
 
     def __init__(self, others: list[Any], first: Any, running_state: RunningState) -> None:
@@ -27,8 +28,15 @@ class Finders(list[Any]):
         state = self.running_state()
         for finder in list(super().__iter__()):
             owner = self.owners.get(id(finder))
-            if owner is None or owner is state or (type(finder), state) not in self.kinds:
+            of_another_rank = owner is not None and owner is not state
+            if not of_another_rank or not (self.belongs_to_program(finder) or (type(finder), state) in self.kinds):
                 yield finder
+
+    def pop(self, index: SupportsIndex = -1) -> Any:
+        """Remove one of the finders for the running rank, and return it."""
+        finder = [each for each in self if each is not self.first][index]
+        self[:] = [each for each in super().__iter__() if each is not finder]
+        return finder
 
     def insert(self, index: SupportsIndex, finder: Any) -> None:
         """Insert a finder, and record that the running rank added it."""
@@ -45,6 +53,11 @@ class Finders(list[Any]):
         if state is not None:
             self.owners[id(finder)] = state
             self.kinds.add((type(finder), state))
+
+    def belongs_to_program(self, finder: Any) -> bool:
+        """Return whether the program of a rank has added a finder of its own class."""
+        owner = self.owners.get(id(finder))
+        return owner is not None and type(finder).__module__ in owner.private
 
     def remaining(self) -> list[Any]:
         """Return the finders that remain after the run: those that no rank added, and those of shared packages."""

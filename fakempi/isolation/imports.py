@@ -31,6 +31,7 @@ from fakempi.isolation.dependency_scan import (
     scan_text,
     unit_of,
 )
+from fakempi.isolation.finders import Finders
 from fakempi.isolation.loaders import ExtensionLoader, NamespacePackageLoader, SourceLoader
 from fakempi.isolation.mpi4py_modules import missing
 from fakempi.isolation.rank_state import RankState
@@ -84,6 +85,7 @@ class Finder:
         self.chosen: dict[str, bool] = {}  # user options: name of a unit -> whether it is private
         self.shared_checks = SharedPackageCheck(running_state, self.is_accepted)
         self.texts: set[bytes] = set()  # sources of programs
+        self.made_by_programs: set[str] = set()  # modules that finders of programs have found
         self.is_shadowed: Callable[[str], bool] = _never  # by a file next to the script
         self.on_code: Callable[[CodeType], None] = _ignore  # called with the code of each private module, once
 
@@ -96,6 +98,7 @@ class Finder:
         self.compiled.clear()
         self.chosen.clear()
         self.texts.clear()
+        self.made_by_programs.clear()
         self.hooks, self.is_shadowed, self.on_code = {}, _never, _ignore
 
     def invalidate_caches(self) -> None:
@@ -143,6 +146,8 @@ class Finder:
         for finder in sys.meta_path:
             spec = None if finder is self else finder.find_spec(name, path, target)
             if spec is not None:
+                if isinstance(sys.meta_path, Finders) and sys.meta_path.belongs_to_program(finder):
+                    self.made_by_programs.add(spec.name)
                 return spec
         if name.startswith("mpi4py."):
             raise missing(name)
@@ -169,6 +174,8 @@ class Finder:
         if spec.name.partition(".")[0] == "mpi4py":
             return False
         if is_namespace(spec):
+            return True
+        if not spec.has_location and spec.name in self.made_by_programs:
             return True
         if spec.origin is None or not spec.has_location:  # made by a custom loader: part of its parent package
             unit = self._unit(spec.name) if "." in spec.name else None

@@ -40,6 +40,7 @@ from fakempi.isolation.settings.exchange import Settings
 from fakempi.isolation.settings.launcher_environment import LauncherVariables
 from fakempi.isolation.settings.library_settings import LibrarySettings, in_turn
 from fakempi.isolation.settings.module_attributes import ModuleAttributes
+from fakempi.isolation.settings.module_table import ModuleTable, is_for_program
 from fakempi.isolation.settings.signals import Signals
 from fakempi.isolation.shadowed_modules import ShadowedModules
 from fakempi.isolation.sockets import Sockets
@@ -70,6 +71,8 @@ class RankNamespaces:
         self.attributes = ModuleAttributes(self.settings)
         self.signals: Signals
         self.meta_path: list[Any] = []
+        self.replaced: set[str] = set()  # shared modules that a program has replaced on one rank
+        self.module_table = ModuleTable(sys.modules, self._make_own, lambda: set(self.current.private))
 
     def all_states(self) -> Iterable[RankState]:
         """Return the state outside ranks, followed by those of all ranks."""
@@ -110,6 +113,8 @@ class RankNamespaces:
         self.states[process] = state
         self.process_state.begin(state)
         self.settings.begin(state)
+        for name in self.replaced:
+            state.adopt(name, self.outside.modules[name])
         if not self.directories:
             before, self.outside.path = self.outside.path, state.path  # search where ranks will search
             try:
@@ -206,7 +211,7 @@ class RankNamespaces:
         self.out, self.err = LineStream(sys.stdout, self.running_state), LineStream(sys.stderr, self.running_state)
         self.loop = loop
         loop.subscribe(self)
-        share_sys(lambda: self.current, self.attributes.before_change)
+        share_sys(lambda: self.current, self.attributes.before_change, self._view_of_modules_for)
         sys.stdout, sys.stderr = self.out, self.err  # threads of ranks may print at any time
         _renew_resume_functions(loop)
         self.patches.set(sys, "__stdout__", self.out)  # programs that have replaced `sys.stdout` restore it from this
@@ -229,6 +234,21 @@ class RankNamespaces:
 
     def _make_private(self, name: str) -> None:
         self.current.private.add(name)
+
+    def _view_of_modules_for(self, frame: FrameType) -> Any:
+        state = self.running_state()
+        return None if state is None or not is_for_program(state, frame) else self.module_table
+
+    def _make_own(self, name: str) -> None:
+        """Make a module private to the running rank, which is about to set or delete it; other ranks keep the shared one."""
+        if name not in self.current.private:
+            shared = sys.modules.get(name)
+            if shared is not None:
+                self.replaced.add(name)
+                for state in self.all_states():
+                    if state is not self.current and name not in state.private:
+                        state.adopt(name, shared)
+            self.current.private.add(name)
 
     def _on_handle(self, frame: FrameType) -> None:
         self.finder.shared_checks.on_handle(frame)
@@ -282,6 +302,7 @@ class RankNamespaces:
         self.states.clear()
         self.loop = self.hidden = None
         self.directories, self.patches, self.names = set(), Patches(), ShadowedModules(self.outside_ranks)
+        self.replaced.clear()
         self.current = self.outside = RankState(-1, "", ())
         del self.switcher, self.input, self.out, self.err, self.signals
 

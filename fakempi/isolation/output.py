@@ -24,9 +24,9 @@ def replace_stream(name: str, stream: Any) -> Any:
 class LineBytes(io.BufferedIOBase):
     """`sys.stdout.buffer` of a rank: its bytes arrive at the real stream unchanged, in whole lines."""
 
-    def __init__(self, sink: Sink, label: str, lock: Any) -> None:
+    def __init__(self, sink: Sink, label: str, lock: Any, before_write: Callable[[], object]) -> None:
         super().__init__()
-        self.sink, self.lock, self.lines = sink, lock, Lines(sink.write, label)
+        self.sink, self.lock, self.lines, self.before_write = sink, lock, Lines(sink.write, label), before_write
         self.pid = getpid()
         self.keeps_partial = True
 
@@ -40,6 +40,7 @@ class LineBytes(io.BufferedIOBase):
             except TypeError:
                 raise TypeError(f"a bytes-like object is required, not {type(data).__name__!r}") from None
         with self.lock:
+            self.before_write()
             self._drop_in_fork()
             self.lines.add(data)
             if not self.keeps_partial:
@@ -106,7 +107,7 @@ class RankStream:
 
     def __init__(self, sink: Sink, label: str, lock: Any, newline: str | None) -> None:
         real = sink.stream
-        self.data = LineBytes(sink, label, lock)
+        self.data = LineBytes(sink, label, lock, self.complete)
         self.text = text = io.TextIOWrapper(
             self.data,
             encoding=getattr(real, "encoding", None) or "utf-8",

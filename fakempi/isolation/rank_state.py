@@ -89,6 +89,14 @@ class RankState:
     def record_loaded(self) -> None:
         """Record which private modules are loaded, while they are installed."""
         self.modules = {name: _modules[name] for name in self.private if name in _modules}
+        self._index()
+
+    def adopt(self, name: str, module: ModuleType) -> None:
+        """Keep a shared module that another rank replaces, while that rank runs."""
+        self.private.add(name)
+        self.modules = {**self.modules, name: module}
+
+    def _index(self) -> None:
         self.names = _interned_names.setdefault(frozenset(self.modules), tuple(self.modules))
         # The first name is repeated, because itemgetter of a single name does not return a tuple.
         self.get_modules = itemgetter(*self.names, self.names[0]) if self.names else lambda modules: ()
@@ -183,7 +191,19 @@ class SysModule(ModuleType, metaclass=_SysModuleType):
 
     running: ClassVar[Callable[[], RankState]]
     before_change: ClassVar[Callable[[ModuleType, str, Any, FrameType], None]]
+    view_for: ClassVar[Callable[[FrameType], dict[str, Any] | None]]
     argv, path = _computed("argv"), _computed("path")
+
+    @property
+    def modules(self) -> dict[str, Any]:
+        """The table of modules, for programs a view of it."""
+        table: dict[str, Any] = _sys["modules"]
+        view = SysModule.view_for(frame_at(1)) if table is _modules else None
+        return table if view is None else view
+
+    @modules.setter
+    def modules(self, table: dict[str, Any]) -> None:
+        _sys["modules"] = table
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name not in SYS_ATTRIBUTES:
@@ -198,12 +218,18 @@ class SysModule(ModuleType, metaclass=_SysModuleType):
         return import_module, (self.__name__,)  # cloudpickle recognizes modules by their exact class
 
 
-def share_sys(running: Callable[[], RankState], before_change: Callable[[ModuleType, str, Any, FrameType], None]) -> None:
+def share_sys(
+    running: Callable[[], RankState],
+    before_change: Callable[[ModuleType, str, Any, FrameType], None],
+    view_for: Callable[[FrameType], dict[str, Any] | None],
+) -> None:
     """Make attributes of `sys` those of the running rank, which `running` returns.
 
-    `before_change` is called before an assignment to any other attribute.
+    `before_change` is called before an assignment to any other attribute. `view_for` returns what a caller gets as
+    `sys.modules`, None for the table itself.
     """
     SysModule.running, SysModule.before_change = staticmethod(running), staticmethod(before_change)
+    SysModule.view_for = staticmethod(view_for)
     sys.__class__ = SysModule
     for name in COMPUTED:
         _sys.pop(name, None)  # vars(sys) must not show stale values

@@ -233,9 +233,9 @@ class _Writer:
             doc = f", doc={value.__doc__!r}"
             yield f"{name} = property({made}{doc})" if isinstance(value, property) else f"{name} = {made}"
         elif isinstance(value, property):
-            calls = [f"_reader({self._number(ChildCall(GET, kind, name))})"]
-            calls.append(f"_writer({self._number(ChildCall(SET, kind, name))})" if value.fset else "None")
-            calls.append(f"_deleter({self._number(ChildCall(DELETE, kind, name))})" if value.fdel else "None")
+            calls = [f"_reader({self._number(ChildCall(GET, kind, name))}, {name!r})"]
+            calls.append(f"_writer({self._number(ChildCall(SET, kind, name))}, {name!r})" if value.fset else "None")
+            calls.append(f"_deleter({self._number(ChildCall(DELETE, kind, name))}, {name!r})" if value.fdel else "None")
             yield f"{name} = property({', '.join(calls)}, {value.__doc__!r})"
         elif isinstance(value, classmethod):
             yield "@classmethod"

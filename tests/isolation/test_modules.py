@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -248,7 +249,7 @@ def test_a_missing_module_ends_the_run(backend: Any) -> None:
         fakempi.run(program(["-m", "fakempi_nowhere"]), 2, backend=backend)
 
 
-def test_modules_stay_private_if_ranks_add_finders(tmp_path: Path, backend: Any) -> None:
+def test_modules_stay_private_if_ranks_add_finders(tmp_path: Path, backend: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Such as pytest's, which finds test modules first: a finder of one rank serves that rank, a shared one serves all."""
     script = """
     import sys
@@ -262,7 +263,8 @@ def test_modules_stay_private_if_ranks_add_finders(tmp_path: Path, backend: Any)
             return None
     sys.meta_path.insert(0, Mine())
     if comm.rank == 1:
-        sys.meta_path.append(type("Single", (), {"find_spec": lambda self, name, path=None, target=None: None})())
+        find = lambda self, name, path=None, target=None: None
+        sys.meta_path.append(type("Single", (), {"__module__": "a_shared_package", "find_spec": find})())
     comm.Barrier()
     assert [type(finder).__name__ for finder in sys.meta_path].count("Single") == 1
     import state
@@ -270,4 +272,91 @@ def test_modules_stay_private_if_ranks_add_finders(tmp_path: Path, backend: Any)
     comm.Barrier()
     assert state.seen == [comm.rank]
     """
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])  # the finder of the shared package stays after the run
     play(tmp_path, script, 3, backend, siblings={"state.py": "seen = []"})
+
+
+REPLACED = """
+    import importlib.util, string, sys, types
+    from unittest import mock
+    rank = comm.rank
+
+    stub = sys.modules["stub"] = types.ModuleType("stub")
+    comm.Barrier()
+    stub.value = rank
+    sys.modules.setdefault("other", types.ModuleType("other")).value = rank
+    made = importlib.util.module_from_spec(importlib.util.spec_from_loader("made", None))
+    sys.modules.update(made=made)
+    made.value = rank
+    if rank == 1:
+        sys.modules["string"] = types.SimpleNamespace(replaced=True)
+        sys.modules["mine"] = types.ModuleType("mine")
+    with mock.patch.dict(sys.modules, stubbed=types.SimpleNamespace(value=rank)), mock.patch.dict("sys.modules", named=stub):
+        comm.Barrier()
+        import named, stubbed
+        assert named is stub and stubbed.value == rank
+        comm.Barrier()
+    assert "stubbed" not in sys.modules and "named" not in sys.modules
+    import made as made_again, other, stub as stub_again
+    assert stub_again is stub and made_again is made and stub.value == other.value == made.value == rank
+    assert ("mine" in sys.modules) == ("mine" in list(sys.modules)) == (rank == 1)
+    before = string
+    import string
+    assert (string is before) == (rank != 1) and hasattr(string, "replaced") == (rank == 1)
+    assert isinstance(sys.modules, dict) and sys.modules is sys.modules and dict(sys.modules) == sys.modules.copy()
+    if rank == 2:
+        del sys.modules["colorsys"]
+        import colorsys
+    comm.Barrier()
+    assert (sys.modules["colorsys"] is not COLORS[0]) == (rank == 2)
+"""
+
+
+def test_a_module_that_a_rank_puts_into_the_table_of_modules_is_its_own(tmp_path: Path, backend: Any) -> None:
+    """Programs replace packages by stubs, `del sys.modules[...]` imports a module again. The run restores the table."""
+    import colorsys
+    import string
+
+    before = dict(sys.modules)
+    play(tmp_path, REPLACED.replace("rank = comm", "import colorsys; COLORS = [colorsys]; comm.Barrier(); rank = comm", 1),
+         3, backend)  # fmt: skip
+    assert sys.modules["string"] is string
+    assert sys.modules["colorsys"] is colorsys
+    assert not {"stub", "other", "made", "mine", "stubbed", "named"} & sys.modules.keys() - before.keys()
+
+
+def test_a_finder_that_the_program_defines_belongs_to_its_rank(tmp_path: Path) -> None:
+    """Its modules are private, also if its loader assigns their attributes."""
+    run = play(
+        tmp_path,
+        """
+        import sys
+        from importlib.machinery import ModuleSpec
+        class Mine:
+            def find_spec(self, name, path=None, target=None):
+                return ModuleSpec(name, self) if name in ("generated", "later") else None
+            def create_module(self, spec): return None
+            def exec_module(self, module): module.value = comm.rank
+        if comm.rank:
+            sys.meta_path.insert(0, Mine())
+        comm.Barrier()
+        try:
+            import generated
+        except ImportError:
+            assert comm.rank == 0
+        else:
+            comm.Get_size()
+            assert generated.value == comm.rank
+        own = comm.allgather(sum(type(finder) is Mine for finder in sys.meta_path))
+        if comm.rank == 1:
+            sys.meta_path.pop(0)
+        comm.Barrier()
+        try:
+            import later
+        except ImportError:
+            assert comm.rank < 2
+        sys.exit(own != [0, 1, 1])
+        """,
+        3,
+    )
+    assert run.returns == [0, 0, 0]

@@ -188,6 +188,19 @@ def test_bytes_of_a_rank_arrive_unchanged(tmp_path: Path, backend: Any, capsysbi
     assert sorted(out.split(b"\n")) == sorted((begin * 2).split(b"\n"))  # lines of ranks in any order
 
 
+def test_bytes_follow_the_text_that_was_printed_before(tmp_path: Path, backend: Any, capfdbinary: Any) -> None:
+    """Also if the text is not a line, and `sys.stdout.buffer` was stored before."""
+    script = """
+    import sys
+    data = sys.stdout.buffer
+    print("a", end="")
+    data.write(b"b")
+    print("c")
+    """
+    play(tmp_path, script, 1, backend)
+    assert capfdbinary.readouterr().out == b"abc\n"
+
+
 def test_a_prefix_does_not_decode_lines(tmp_path: Path, backend: Any, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
     """A line may contain any bytes."""
     play(tmp_path, "import sys; sys.stdout.buffer.write(b'\\xff\\n' * 2)", 1, backend, label="[{rank}] ")

@@ -55,10 +55,11 @@ OWN = {
         "import sys; sys.argv = r; sys.path = [r, *sys.path[-9:]]; sys.displayhook = r; sys.tracebacklimit = r; sys.new = r",
         "sys.argv, sys.path[0], sys.displayhook, sys.tracebacklimit, sys.new, sys.meta_path is not None",
     ),
-    "`sys.setrecursionlimit`, `setswitchinterval`, `set_int_max_str_digits`": Row(
-        "sys.setrecursionlimit(3000 + r); sys.setswitchinterval(0.25 + r)\n"
+    "`sys.setrecursionlimit`, `setswitchinterval`, `set_int_max_str_digits`, `setdlopenflags`": Row(
+        "sys.setrecursionlimit(3000 + r); sys.setswitchinterval(0.25 + r); sys.setdlopenflags([1, 2, 257][r])\n"
         "if hasattr(sys, 'set_int_max_str_digits'): sys.set_int_max_str_digits(1000 + r)",
-        "sys.getrecursionlimit(), sys.getswitchinterval(), getattr(sys, 'get_int_max_str_digits', lambda: 0)()",
+        "sys.getrecursionlimit(), sys.getswitchinterval(), getattr(sys, 'get_int_max_str_digits', lambda: 0)(),"
+        "sys.getdlopenflags()",
     ),
     "`os.umask`": Row("os.umask(0o20 + r)", "umask(), umask()"),
     "time zone (`time.tzset`)": Row(
@@ -118,9 +119,10 @@ OWN = {
         "threading._trace_hook is hook, threading._profile_hook is hook, threading.excepthook, "
         "threading.stack_size(2**16 * (r + 1))",
     ),
-    "start method of `multiprocessing`": Row(
-        "import multiprocessing; multiprocessing.set_start_method(['spawn', 'fork', 'spawn'][r])",
-        "multiprocessing.get_start_method(), multiprocessing.get_context()._name",
+    "start method of `multiprocessing`, `set_executable`": Row(
+        "import multiprocessing; multiprocessing.set_start_method(['spawn', 'fork', 'spawn'][r])\n"
+        "multiprocessing.set_executable(f'python{r}')",
+        "multiprocessing.get_start_method(), multiprocessing.get_context()._name, multiprocessing.spawn.get_executable()",
     ),
     "policy of `asyncio`": Row(
         "import asyncio, warnings\n"
@@ -140,13 +142,15 @@ OWN = {
         "T().install()",
         "gettext.textdomain(), gettext.bindtextdomain('d'), _('text')",
     ),
-    "`calendar.setfirstweekday`, `fileinput.input`, formats of `shutil`, namespaces of `xml.etree`, opener of `urllib`": Row(
+    "`calendar.setfirstweekday`, `fileinput.input`, formats of `shutil`, namespaces of `xml.etree`, opener of `urllib`, "
+    "`zoneinfo.reset_tzpath`": Row(
         "import calendar, fileinput, shutil, urllib.request, xml.etree.ElementTree as E\n"
         "calendar.setfirstweekday(r + 1); fileinput.input([__file__]); shutil.register_archive_format(f'f{r}', print)\n"
         "shutil.register_unpack_format(f'f{r}', [f'.f{r}'], print); urllib.request.install_opener(r)\n"
-        "E.register_namespace(f'p{r}', 'uri')",
+        "E.register_namespace(f'p{r}', 'uri'); import zoneinfo; zoneinfo.reset_tzpath([f'/zones{r}'])",
         "calendar.firstweekday(), [f for f, _ in shutil.get_archive_formats()], E._namespace_map['uri'],"
-        "[f for f, *_ in shutil.get_unpack_formats()], urllib.request._opener, fileinput.lineno()",
+        "[f for f, *_ in shutil.get_unpack_formats()], urllib.request._opener, fileinput.lineno(),"
+        "zoneinfo.TZPATH",
     ),
     "contexts of `decimal`, context variables, `numpy.seterr`, `numpy.set_printoptions`": Row(
         "import decimal, contextvars; decimal.getcontext().prec = 5 + r; np.set_printoptions(precision=2 + r)\n"
@@ -162,18 +166,23 @@ SHARED = {
         "json.JSONEncoder.rank = r; linecache.cache['rank'] = r",
         "getattr(json.JSONEncoder, 'rank', 0), linecache.cache.get('rank', 0)",
     ),
-    "codecs, error handlers, `copyreg`, adapters of `sqlite3`": Row(
+    "codecs, error handlers, `copyreg`, adapters of `sqlite3`, `email.charset`, `webbrowser.register`, "
+    "flags of `doctest`": Row(
         "search = lambda name: codecs.lookup('utf-8') if name == 'rank_codec' else None\ncodecs.register(search)",
         "has_codec()",
     ),
     "`sys.path_hooks`, `sys.addaudithook`": Row("sys.path_hooks.append(r)", "sys.path_hooks[-1] == 1"),
-    "`faulthandler`, `tracemalloc`": Row("tracemalloc.start()", "tracemalloc.is_tracing()"),
+    "`faulthandler`, `tracemalloc`, `gc.freeze`, `readline`, `locale.textdomain` and `bindtextdomain`, "
+    "`signal.set_wakeup_fd`": Row("tracemalloc.start()", "tracemalloc.is_tracing()"),
 }
 """The table of settings that ranks share."""
 
-BY_THREAD = {"`sys.settrace`, `sys.setprofile`, profilers, masks of signals": Row(
-    "signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR2})", "bool(signal.pthread_sigmask(0, ()))"
-)}  # fmt: skip
+BY_THREAD = {
+    "`sys.settrace`, `sys.setprofile`, profilers, masks of signals, `sys.set_asyncgen_hooks`, "
+    "`set_coroutine_origin_tracking_depth`, `ctypes.set_errno`": Row(
+        "signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR2})", "bool(signal.pthread_sigmask(0, ()))"
+    )
+}
 """The settings of an OS thread, which ranks on greenlets share."""
 
 REPORTED = {
@@ -538,7 +547,7 @@ def test_a_restored_interpreter_notices_nothing(tmp_path: Path, backend: Any) ->
     import json, types, sys
     class Kind(types.ModuleType): pass
     json.kept = Kind("kept")
-    sys.modules["fakempi_test_kept"] = json.kept
+    json.JSONEncoder.kept = json.kept
     json.kept.value = 1
     comm.Barrier()
     1 / 0
@@ -547,7 +556,8 @@ def test_a_restored_interpreter_notices_nothing(tmp_path: Path, backend: Any) ->
     with pytest.raises(fakempi.RankError):
         play(tmp_path, script, 2, backend)
     assert settings() == before
-    kept: Any = sys.modules.pop("fakempi_test_kept")
+    kept: Any = vars(json.JSONEncoder)["kept"]
+    del json.JSONEncoder.kept  # type: ignore[attr-defined]  # set by the script
     kept.value = 2
     assert kept.value == 2
     del kept.value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import threading
 import traceback
 from pathlib import Path
@@ -18,6 +19,10 @@ FAILURES = """
     me = MPI.COMM_SELF
     class Unpicklable:
         def __reduce__(self): raise ValueError("cannot be pickled")
+    class NoIndex:
+        def __index__(self): return 1 / 0
+    class Finalized:
+        def __del__(self): me.send(1, dest=7)
     def divide(*arguments): return 1 / 0
     def chain():
         try:
@@ -45,6 +50,8 @@ FAILURES = """
         lambda: me.send(lambda: 1, dest=0), lambda: me.Recv(bytearray(1), source=0, tag=1.5), chain, copied, waited, handled,
         child, lambda: deep(0), lambda: MPI.Op.Create(divide)(1, 2), lambda: MPI.COMM_WORD, lambda: me.get_rank(),
         lambda: __import__("broken"), lambda: me.scatter(3), lambda: comm.reduce(1, op=sum),
+        lambda: MPI.File.Open(me, "/no/such/directory/file"), lambda: me.send(1, dest=NoIndex()),
+        lambda: me.Sendrecv(bytes(1), 0, recvbuf=bytearray(1), source=0, status=5),
     ):
         try:
             failing()
@@ -52,6 +59,9 @@ FAILURES = """
             traceback.print_exc()
             logging.exception("logged")
             print(traceback.format_exc())
+            sys.excepthook(*sys.exc_info())
+    owner = Finalized()
+    del owner
     thread = threading.Thread(target=me.send, args=(1, "x"))
     thread.start()
     thread.join()
@@ -65,9 +75,10 @@ FAILURES = """
 
 
 @pytest.fixture(autouse=True)
-def _python_prints_exceptions_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+def _python_prints_exceptions_of_threads_and_finalizers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not pytest."""
     monkeypatch.setattr(threading, "excepthook", threading.__excepthook__)
+    monkeypatch.setattr(sys, "unraisablehook", sys.__unraisablehook__)
 
 
 HOOK = """
@@ -96,6 +107,24 @@ def test_exceptions_that_a_script_prints_have_only_its_lines(tmp_path: Path, bac
     assert files(out) == ours
     assert files(err) - {"lib/threading.py"} == ours
     assert f'File "{tmp_path / "work.py"}"' in err.partition("Exception in thread")[2]
+
+
+def test_the_context_of_an_error_is_what_the_program_handled(tmp_path: Path, capsys: Capture) -> None:
+    """Not what fakempi handled before it raised the error."""
+    script = """
+    import traceback
+    for failing in (lambda: comm.send(1, dest=7), lambda: MPI.File.Open(comm, "/no/such/directory/file")):
+        try:
+            1 / 0
+        except ZeroDivisionError:
+            try:
+                failing()
+            except MPI.Exception:
+                print(traceback.format_exc())
+    """
+    play(tmp_path, script, 1)
+    out = capsys.readouterr().out
+    assert out.count("ZeroDivisionError") == out.count("During handling of the above exception") == 2
 
 
 def test_an_uncaught_exception_has_only_lines_of_the_script(tmp_path: Path, backend: Any, capsys: Capture) -> None:

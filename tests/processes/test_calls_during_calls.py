@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.processes.harness import HEAD, observe
 
 BETWEEN = """
@@ -85,11 +87,18 @@ def test_signal_handlers_are_called_after_the_present_call(tmp_path: Path) -> No
     ]
 
 
-def test_a_deadlock_report_names_a_thread_that_waits_for_the_call_of_another_one(tmp_path: Path) -> None:
-    """One thread at a time can call, as `Query_thread` says."""
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [("comm.Barrier()", "Barrier"), ("comm.Get_rank()", "Get_rank"), ("comm.name", "name"), ("MPI.Status()", "Status")],
+)
+def test_a_deadlock_report_names_a_thread_that_waits_for_the_call_of_another_one(
+    tmp_path: Path, call: str, name: str
+) -> None:
+    """One thread at a time can call, as `Query_thread` says; attributes and results that are stored are calls, too."""
     script = tmp_path / "work.py"
     script.write_text(
-        HEAD + "import sys, threading\n"
+        "from mpi4py import MPI\nimport sys, threading\n"
+        "comm = MPI.COMM_WORLD\n"
         "in_call = threading.Event()\n"
         "def profile(frame, event, arg):\n"
         "    if frame.f_code.co_name == 'read':\n"
@@ -98,13 +107,12 @@ def test_a_deadlock_report_names_a_thread_that_waits_for_the_call_of_another_one
         "    sys.setprofile(profile)\n"
         "    comm.recv()\n"
         "assert MPI.Query_thread() == MPI.THREAD_SERIALIZED\n"
-        "if rank == 1:\n"
-        "    threading.Thread(target=listen, name='listener', daemon=True).start()\n"
-        "    in_call.wait()\n"
-        "comm.Barrier()\n",
+        "threading.Thread(target=listen, name='listener', daemon=True).start()\n"
+        "in_call.wait()\n"
+        f"{call}\n",
         encoding="utf-8",
     )
     found = observe([str(script)], 2, True, timeout=100)
-    where = "thread 'listener' is in this call, and the main thread waits for it in Barrier at work.py:16"
+    where = f"thread 'listener' is in this call, and the main thread waits for it in {name} at work.py:14"
     assert found.error.startswith("DeadlockError: deadlock at")
     assert f"\n  rank 1: {where}. With --processes, one thread of a rank can call MPI at a time;" in found.error

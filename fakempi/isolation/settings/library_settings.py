@@ -70,6 +70,8 @@ VARIABLES: dict[str, tuple[Changed, ...]] = {
     "asyncio": (Changed(("set_event_loop_policy",), ("_event_loop_policy",), "events"),),
     "urllib.request": (Changed(("install_opener",), ("_opener",)),),
     "xml.etree.ElementTree": (Changed(("register_namespace",), ("_namespace_map",)),),
+    "multiprocessing.spawn": (Changed(("set_executable",), ("_python_exe",)),),
+    "zoneinfo": (Changed(("reset_tzpath",), ("TZPATH",), "_tzpath"),),
 }
 """By module, which is patched when it is loaded."""
 
@@ -103,6 +105,8 @@ class LibrarySettings:
         self._before(os, "umask", _value("umask", _read_umask, os.umask))
         self._before(sys, "setrecursionlimit", _value("recursion", sys.getrecursionlimit, _forgiving(sys.setrecursionlimit)))
         self._before(sys, "setswitchinterval", _value("interval", sys.getswitchinterval, sys.setswitchinterval))
+        if hasattr(sys, "setdlopenflags"):
+            self._before(sys, "setdlopenflags", _value("dlopen flags", sys.getdlopenflags, sys.setdlopenflags))
         if hasattr(sys, "set_int_max_str_digits"):
             digits = sys.get_int_max_str_digits, sys.set_int_max_str_digits
             self._before(sys, "set_int_max_str_digits", _value("digits", *digits))

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import builtins
 import ctypes
+import re
 import sys
 from types import CodeType, FrameType, ModuleType
 from typing import Any
@@ -33,6 +34,7 @@ from fakempi.mpi.base.call_site import frame_at
 _POINTER = ctypes.sizeof(ctypes.c_void_p)
 _OFFSET = 19 * _POINTER  # of tp_setattro in a type object with the global interpreter lock
 _set, _delete = ModuleType.__setattr__, ModuleType.__delattr__
+_WORD = re.compile(r"\w+")
 _EXECUTING = ("importlib._bootstrap", "importlib._bootstrap_external", "importlib")
 _PATCHING = STDLIB_NAMES | {"_pytest"}
 """Packages that set attributes on behalf of their caller, such as `unittest.mock`."""
@@ -128,6 +130,8 @@ def _is_shared(state: RankState, module: ModuleType, name: str, value: Any) -> b
     if module is builtins:
         return True
     own = vars(module).get("__name__")
+    if getattr(vars(module).get("__spec__"), "_initializing", False):  # by a loader of the program
+        return False
     if own in state.private or sys.modules.get(str(own)) is not module or (name[:2] == name[-2:] == "__"):
         return False
     return not (isinstance(value, ModuleType) and sys.modules.get(f"{own}.{name}") is value)
@@ -147,7 +151,7 @@ def _top(name: str) -> str:
 
 
 def may_write_builtins(code: CodeType) -> bool:
-    """Return whether code names `__builtins__`, or `builtins` and its dictionary."""
+    """Return whether code names `__builtins__`, or `builtins` and its dictionary, also in text that it may execute."""
     names = _names_of(code)
     return "__builtins__" in names or ("builtins" in names and not names.isdisjoint(("vars", "__dict__")))
 
@@ -157,4 +161,8 @@ def _names_of(code: CodeType) -> set[str]:
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             names |= _names_of(constant)
+        elif isinstance(constant, str) and "builtins" in constant:
+            names.update(_WORD.findall(constant))
+        elif constant == "__dict__":  # of getattr
+            names.add(constant)
     return names

@@ -12,11 +12,15 @@ from contextlib import suppress
 from traceback import walk_stack
 from typing import Any
 
+from fakempi.errors.call_names import call_name
 from fakempi.processes.child.sites import description
 from fakempi.processes.protocol import ABORT, MAIN, MAIN_WAITS, THREAD
 
 LONGEST_NAME = 200
 """Characters of the name of a thread that are reported."""
+
+CHANNEL = os.path.join(os.path.dirname(__file__), "channel.py")
+"""The module whose function `call` makes all calls of proxies."""
 
 
 class RunEnded(BaseException):
@@ -51,12 +55,14 @@ class LockOfThreads:
 
 def _line() -> bytes:
     """Return the call that waits for the lock, and its line."""
-    function = next(frame for frame, _ in walk_stack(None) if frame.f_code.co_filename.startswith("<fakempi"))  # a proxy
+    codes = ((frame, frame.f_code) for frame, _ in walk_stack(None))
+    call_of_channel = next(frame for frame, code in codes if (code.co_filename, code.co_name) == (CHANNEL, "call"))
+    function: Any = call_of_channel.f_back  # of a proxy
     found = description(function.f_back)
     if not found:
         return b""
     _, path, line, _, _, ours, _ = found
-    call = ours or function.f_code.co_name
+    call = ours or call_name(function)
     return f"{call}\0{path}\0{line}".encode(errors="surrogateescape")
 
 

@@ -86,7 +86,10 @@ def main(files: ChildFiles, start: dict[str, Any], stash: dict[str, Any]) -> Non
     _reject_exec(channel, start["number"])
     end_workers_with(files.lifeline)
     reject_mpi_libraries(start["share"])
+    has_own_hook = sys.excepthook is not sys.__excepthook__
     hide_frames()
+    if not has_own_hook:
+        sys.excepthook = sys.__excepthook__
     threading.excepthook = _print_failed_thread
     _seed(start["seed"], start["number"], stash)
     if start["cpu_scale"]:

@@ -136,17 +136,22 @@ def _proxies(channel: Channel, start: dict[str, Any]) -> Any:
                 attributes[key] = call(number, self, ())
             return attributes[key]
 
-        get.__name__, get.__qualname__, get.__doc__ = name, name, doc
-        return get
+        get.__doc__ = doc
+        return named(get, name)
+
+    def named(function: Any, name: str) -> Any:
+        function.__name__ = function.__qualname__ = name
+        function.__code__ = function.__code__.replace(co_name=name)  # for reports of the call that waits
+        return function
 
     names = vars(api)
     helpers = {
         "_Proxy": _Proxy, "_Default": Default, "_constant": constant, "_call": call,
         "_object": lambda value: OpaquePickle(channel.dumps(value)), "_objects": objects, "_reference": Reference,
         "_path": path, "_cached": cached,
-        "_reader": lambda number: lambda self: call(number, self, ()),
-        "_writer": lambda number: lambda self, value: call(number, self, (value,)),
-        "_deleter": lambda number: lambda self: call(number, self, ()),
+        "_reader": lambda number, name: named(lambda self: call(number, self, ()), name),
+        "_writer": lambda number, name: named(lambda self, value: call(number, self, (value,)), name),
+        "_deleter": lambda number, name: named(lambda self: call(number, self, ()), name),
         "__builtins__": __builtins__,
     }  # fmt: skip
     names.update(helpers)
