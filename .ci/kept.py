@@ -1,4 +1,4 @@
-"""What `.ci/full` keeps in benchmarks/full.out: its steps with their numbers, and the tests that ran nowhere."""
+"""The contents of benchmarks/full.out, which `.ci/full` writes: its steps with their numbers, and tests that ran in none."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def unlisted(results: list[Result]) -> Iterator[str]:
 
 def table(results: list[Result], passed: int, failed: int, seconds: float) -> str:
     """The text of benchmarks/full.out."""
-    asked = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
+    described = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
     lines = [
-        f".ci/full of {asked.stdout.strip()}, {date.today()}, {platform.machine()}, Python {platform.python_version()}: "
+        f".ci/full of {described.stdout.strip()}, {date.today()}, {platform.machine()}, Python {platform.python_version()}: "
         f"{passed} passed, {failed} failed, {seconds:.0f} s",
         "",
         f"{'seconds':>7} {'passed':>7} {'skipped':>7}  step",

