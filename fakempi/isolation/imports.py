@@ -62,6 +62,11 @@ def _is_stdlib(path: str) -> bool:
     return path.startswith(_PYTHON) and not is_installed(path)
 
 
+def is_shared_file(path: str) -> bool:
+    """Return whether a file belongs to an installed package or to the standard library."""
+    return is_installed(path) or _is_stdlib(path)
+
+
 def _never(name: str) -> bool:
     return False
 

@@ -12,7 +12,7 @@ import logging
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 from fakempi.core.hooks import Layer
@@ -28,7 +28,7 @@ from fakempi.isolation import mpi4py_modules
 from fakempi.isolation.coroutines import Coroutines
 from fakempi.isolation.debugging import Debugging
 from fakempi.isolation.finders import Finders
-from fakempi.isolation.imports import Finder
+from fakempi.isolation.imports import Finder, is_shared_file
 from fakempi.isolation.mpi4py.private_modules import registry
 from fakempi.isolation.os_exit import patch_exec, patch_exit
 from fakempi.isolation.output import LineStream, StandardInput, finish_output
@@ -39,10 +39,11 @@ from fakempi.isolation.rank_state import RankState, exchange, exchange_settings,
 from fakempi.isolation.settings.exchange import Settings
 from fakempi.isolation.settings.launcher_environment import LauncherVariables
 from fakempi.isolation.settings.library_settings import LibrarySettings, in_turn
+from fakempi.isolation.settings.loaded_modules import LoadedModules
 from fakempi.isolation.settings.module_attributes import ModuleAttributes
 from fakempi.isolation.settings.signals import Signals
 from fakempi.isolation.shadowed_modules import ShadowedModules
-from fakempi.isolation.sockets import Sockets
+from fakempi.isolation.sockets import Sockets, poll_outside
 from fakempi.isolation.tracked_names import TrackedNames
 from fakempi.mpi.base.current import os_thread
 
@@ -68,6 +69,7 @@ class RankNamespaces:
         self.process_state = ProcessState(self.running_or_spawned, self.all_states)
         self.settings = Settings(self.running_state, self.all_states)
         self.attributes = ModuleAttributes(self.settings)
+        self.loaded = LoadedModules(self.settings, is_shared_file)
         self.signals: Signals
         self.meta_path: list[Any] = []
 
@@ -219,13 +221,19 @@ class RankNamespaces:
         self.signals.patch(self.patches)
         self.patches.set(registry, "make_private", self._make_private)
         self._patch_optional_modules()
-        self.finder.is_shadowed, self.finder.on_code = self.names.shadowed.__contains__, self.attributes.follow_builtins
+        self.loaded.patch(self.patches)
+        self.finder.is_shadowed, self.finder.on_code = self.names.shadowed.__contains__, self.follow_code
         module_locks.names.key = self._lock_key
         self.meta_path, sys.meta_path = sys.meta_path, Finders(sys.meta_path, self.finder, self.running_state)
         self.hidden = _pop_modules("mpi4py")
         self.modules = self.modules or mpi4py_modules.make(self.running_state, self._on_handle)
         sys.modules.update(self.modules)
         self.attributes.open()
+
+    def follow_code(self, code: CodeType) -> None:
+        """Exchange what the code of a program may change without a call."""
+        self.attributes.follow_builtins(code)
+        self.loaded.follow_code(code)
 
     def _make_private(self, name: str) -> None:
         self.current.private.add(name)
@@ -242,7 +250,7 @@ class RankNamespaces:
             self.settings, self.patches, self.main_thread_state, not hasattr(self.switcher.loop.backend, "thread")
         )
         library.patch()
-        others = Sockets(self.patches).hooks, TrackedNames(self.running_state, self.patches).hooks
+        others = Sockets(self.patches.set, _let_others_run).hooks, TrackedNames(self.running_state, self.patches).hooks
         for hooks in (coroutines.hooks, debugging.hooks, pickling.hooks, library.hooks, *others):
             for name, change in hooks.items():
                 self.finder.hooks[name] = in_turn(self.finder.hooks.get(name), change)
@@ -271,6 +279,7 @@ class RankNamespaces:
         self.finder.forget()
         module_locks.names.key = str
         self.switcher.forget()
+        self.input.end()
         self.patches.undo()
         unshare_sys(self.outside)
         self.loop.unsubscribe(self)
@@ -290,6 +299,12 @@ def _renew_resume_functions(loop: Loop) -> None:
     """Call the hook `make_resume` again for all tasks."""
     for task in loop.tasks.values():
         loop.set_switch(task, task.switch)
+
+
+def _let_others_run() -> bool | None:
+    """Let other ranks run while one waits outside MPI; return whether one makes progress, None if the caller is no rank."""
+    task = current_task()
+    return None if task is None else poll_outside(task.agenda)
 
 
 def _pop_modules(package: str) -> dict[str, Any]:

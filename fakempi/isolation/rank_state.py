@@ -125,16 +125,30 @@ def exchange(at: RankState, to: RankState) -> None:
         to.directory.enter()
     if at.variables is not to.variables:
         to.variables.replace(at.variables)
-    if at.settings is not to.settings:
-        exchange_settings(at, to)
+    if at.settings is to.settings:
+        _exchange_modules(at, to)
+        return
+    store_settings(at)  # entries of `sys.modules` may be among them
     _exchange_modules(at, to)
+    install_settings(at, to)
 
 
 def exchange_settings(at: RankState, to: RankState) -> None:
     """Store the settings of one rank, and install those of another. All ranks have values of the same settings."""
+    store_settings(at)
+    install_settings(at, to)
+
+
+def store_settings(at: RankState) -> None:
+    """Store the present settings as those of a rank."""
     values: dict[Any, Any] = at.settings or {}
     for setting in values:
         values[setting] = setting.read()
+
+
+def install_settings(at: RankState, to: RankState) -> None:
+    """Install the settings of a rank in place of the stored ones of another."""
+    values: dict[Any, Any] = at.settings or {}
     for setting, value in (to.settings or {}).items():
         if not setting.is_same(values[setting], value):
             setting.write(value)

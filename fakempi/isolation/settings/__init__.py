@@ -2,6 +2,7 @@
 
 exchange    settings that a rank has changed, exchanged when another rank runs
 module_attributes    attributes that a rank sets on `builtins` and other shared modules
+loaded_modules    modules that a program puts into `sys.modules`
 library_settings    functions of the standard library that change the whole process
 signals    signal handlers of each rank
 launchers    environment variables that mpiexec, mpirun and srun set for each rank

@@ -9,6 +9,7 @@ import sys
 import threading
 import warnings
 import weakref
+from itertools import repeat
 from threading import get_ident
 from typing import Any, NamedTuple
 
@@ -72,7 +73,7 @@ class Channel(CallbackService, SignalService):
 
     def __init__(self, files: ChildFiles) -> None:
         self.files, self.source, self.target, self.forked = files, files.source, files.target, False
-        os.register_at_fork(after_in_child=self._mark_forked)
+        os.register_at_fork(before=self._read_ranks, after_in_child=self._mark_forked)
         self.mutex = threading.RLock()
         self.lock: Any = self.mutex  # held during a call
         self.main_thread = get_ident()
@@ -83,6 +84,7 @@ class Channel(CallbackService, SignalService):
         self.clock, self.clock_reads = 0.0, 0
         self.cpu: Any = None  # returns the CPU time since the last call, if that is charged
         self.sites: Sites = {}
+        self.known: dict[str, Any] = {}  # results of functions before the last fork
         self.proxies: weakref.WeakValueDictionary[int, Proxy] = weakref.WeakValueDictionary()
         self.constants: dict[str, Proxy] = {}
         self.classes: list[type] = []
@@ -293,8 +295,19 @@ class Channel(CallbackService, SignalService):
         self.mutex.release()
         return True
 
+    def _read_ranks(self) -> None:
+        """Before a fork: request what the new process may use, such as ranks, but cannot request."""
+        if self.is_rank() and self.can_call() and not (self.exchanging or self.ended):
+            module = self.module
+            self.known = {name: getattr(module, name)() for name in ("Is_initialized", "Is_finalized", "Get_processor_name")}
+            if self.known["Is_initialized"] and not self.known["Is_finalized"]:
+                comms = (*self.constants.values(), *self.proxies.values())
+                for comm in [proxy for proxy in comms if isinstance(proxy, module.Comm) and proxy]:
+                    _ = comm.rank, comm.size, comm.Get_rank(), comm.Get_size()  # they are kept
+
     def _mark_forked(self) -> None:
         self.forked = True
+        vars(self.module).update({name: repeat(value).__next__ for name, value in self.known.items()})
         end_worker_with(self.files.lifeline)
         for fd in self.files:  # the parent is to notice the end of the rank, even if this process continues
             os.close(fd)

@@ -12,6 +12,7 @@ from contextlib import suppress
 from traceback import walk_stack
 from typing import Any
 
+from fakempi.errors import Aborted
 from fakempi.processes.child.sites import description
 from fakempi.processes.protocol import ABORT, MAIN, MAIN_WAITS, THREAD
 
@@ -51,9 +52,10 @@ class LockOfThreads:
 
 def _line() -> bytes:
     """Return the call that waits for the lock, and its line."""
-    function = next(frame for frame, _ in walk_stack(None) if frame.f_code.co_filename.startswith("<fakempi"))  # a proxy
-    found = description(function.f_back)
-    if not found:
+    frames = (frame for frame, _ in walk_stack(None) if frame.f_code.co_filename.startswith("<fakempi"))
+    function = next(frames, None)  # a proxy; a property that is read once, such as `comm.size`, has none
+    found = None if function is None else description(function.f_back)
+    if function is None or not found:
         return b""
     _, path, line, _, _, ours, _ = found
     call = ours or function.f_code.co_name
@@ -117,15 +119,15 @@ def end_worker_with(lifeline: int) -> None:
 
 
 def hide_end_of_threads() -> None:
-    """Print no traceback of a thread or a finalizer that ends with `RunEnded`."""
+    """Print no traceback of a thread or a finalizer that ends with `RunEnded`, or with a call of `Abort`."""
     in_thread, in_finalizer = threading.excepthook, sys.unraisablehook
 
     def excepthook(args: Any, /) -> Any:
-        if not issubclass(args.exc_type, RunEnded):
+        if not issubclass(args.exc_type, (RunEnded, Aborted)):
             in_thread(args)
 
     def unraisablehook(unraisable: Any, /) -> Any:
-        if not isinstance(unraisable.exc_value, RunEnded):
+        if not isinstance(unraisable.exc_value, (RunEnded, Aborted)):
             in_finalizer(unraisable)
 
     threading.excepthook = threading.__excepthook__ = excepthook
