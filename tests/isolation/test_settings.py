@@ -47,6 +47,10 @@ OWN = {
         "import builtins; builtins.RANK = r; builtins.ascii = lambda value: r; vars(builtins)['OTHER'] = r",
         "RANK, OTHER, ascii(1), builtins.ascii(1), __builtins__.RANK",
     ),
+    "modules that the program puts into `sys.modules`": Row(
+        "import types; sys.modules['made'] = types.ModuleType('made'); sys.modules['made'].rank = r",
+        "sys.modules['made'].rank",
+    ),
     "attributes of shared modules": Row(
         "import json, os.path; json.dumps = lambda x: r; os.path.new = r; np.RANK = r; json.deleted = 1; del json.deleted",
         "json.dumps(1), os.path.new, np.RANK, hasattr(json, 'deleted')",
@@ -319,6 +323,13 @@ def test_calls_that_apply_to_all_ranks_are_reported(tmp_path: Path, backend: Any
     assert capsys.readouterr().err == ""
 
 
+def test_a_profiler_of_greenlets_is_reported(tmp_path: Path, capsys: Capture) -> None:
+    """It measures all ranks, which share an OS thread."""
+    run_script(tmp_path, "import cProfile\nprofile = cProfile.Profile()\nprofile.enable()\nprofile.disable()\n", "greenlets")
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("fakempi: rank 0 calls cProfile.Profile.enable (work.py:5), which applies to all ranks")
+
+
 def settings() -> list[Any]:
     """Return the values that the rows change."""
     import calendar
@@ -537,8 +548,7 @@ def test_a_restored_interpreter_notices_nothing(tmp_path: Path, backend: Any) ->
     script = """
     import json, types, sys
     class Kind(types.ModuleType): pass
-    json.kept = Kind("kept")
-    sys.modules["fakempi_test_kept"] = json.kept
+    json.JSONEncoder.kept = json.kept = Kind("kept")
     json.kept.value = 1
     comm.Barrier()
     1 / 0
@@ -547,7 +557,8 @@ def test_a_restored_interpreter_notices_nothing(tmp_path: Path, backend: Any) ->
     with pytest.raises(fakempi.RankError):
         play(tmp_path, script, 2, backend)
     assert settings() == before
-    kept: Any = sys.modules.pop("fakempi_test_kept")
+    kept: Any = vars(json.JSONEncoder)["kept"]
+    del json.JSONEncoder.kept  # type: ignore[attr-defined]  # the script has set it
     kept.value = 2
     assert kept.value == 2
     del kept.value
