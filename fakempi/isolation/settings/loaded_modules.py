@@ -20,7 +20,7 @@ from fakempi.isolation.settings.exchange import Attribute, Settings
 from fakempi.mpi.base.call_site import frame_at
 
 REACH = 6
-"""Instructions after `sys.modules` that may contain the name and the change. If it contains the name of a package by mistake,
+"""Instructions after `sys.modules` that may contain the name and the change. If they name a package by mistake,
 each rank loads that package."""
 
 CHANGES = ("setdefault", "update", "pop", "setitem", "dict")
