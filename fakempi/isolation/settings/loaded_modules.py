@@ -12,7 +12,7 @@ import importlib.util
 import sys
 from collections.abc import Callable, Iterator
 from functools import wraps
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any
 
 from fakempi.isolation.patches import Patches
@@ -41,20 +41,20 @@ class LoadedModules:
 
         @wraps(make)
         def module_from_spec(spec: Any) -> Any:
-            self._follow_file(spec.name, str(spec.origin))
+            self._follow_file(frame_at(1), spec.name, str(spec.origin))
             return make(spec)
 
         @wraps(load)
         def load_module(self_: Any, name: str | None = None) -> Any:
-            self._follow_file(self_.name, self_.path)
+            self._follow_file(frame_at(1), self_.name, self_.path)
             return load(self_, name)
 
         patches.set(importlib.util, "module_from_spec", module_from_spec)
         patches.set(loader, "load_module", load_module)
 
-    def _follow_file(self, name: str, path: str) -> None:
+    def _follow_file(self, caller: FrameType, name: str, path: str) -> None:
         state = self.settings.running_rank()
-        if state is not None and state.owns(frame_at(2).f_globals) and not self.is_installed(path):
+        if state is not None and state.owns(caller.f_globals) and not self.is_installed(path):
             self._follow(name)
 
     def _follow(self, name: str) -> None:

@@ -100,6 +100,15 @@ class LockAfterEnd:
         pass
 
 
+def read_before_fork(module: Any, proxies: tuple[Any, ...]) -> dict[str, Any]:
+    """Read what a new process may use but cannot request: ranks, which proxies keep, and results of functions, by name."""
+    known = {name: getattr(module, name)() for name in ("Is_initialized", "Is_finalized", "Get_processor_name")}
+    if known["Is_initialized"] and not known["Is_finalized"]:
+        for comm in [proxy for proxy in proxies if isinstance(proxy, module.Comm) and proxy]:
+            _ = comm.rank, comm.size, comm.Get_rank(), comm.Get_size()
+    return known
+
+
 def end_with(lifeline: int) -> None:
     """Have the kernel send SIGIO, which ends a process, when the parent's end of the pipe is closed."""
     fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
