@@ -2,7 +2,7 @@
 
 A coroutine that waits for a message blocks the other coroutines of its rank, as a blocking call of mpi4py does, but not
 other ranks. `asyncio.sleep` and time-outs advance the modeled clock of the rank, as `time.sleep` does. Other threads of
-the rank may wake its event loop. An event loop that waits for files or sockets blocks all ranks.
+the rank may wake its event loop. An event loop that waits for files or sockets waits in real time, and lets other ranks run.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from fakempi.extensions.threads.thread_state import running_loop_remover
 from fakempi.extensions.threads.waiting import wait_for, wake_one
 from fakempi.isolation.patches import Patches, RunningState
 from fakempi.isolation.rank_state import RankState
+from fakempi.mpi.base.environment import compute
 
 
 class Coroutines:
@@ -103,10 +104,15 @@ class Selector:
         return getattr(self._real, name)
 
     def select(self, timeout: float | None = None) -> Any:
-        """Return the ready files after at most `timeout` seconds; other ranks run if only the loop's pipe is registered."""
+        """Return the ready files after at most `timeout` seconds; in modeled time if only the loop's pipe is registered."""
         task = current_task()
-        if task is None or len(self._real.get_map()) > 1 or (timeout is not None and timeout <= 0):
+        if task is None or (timeout is not None and timeout <= 0):
             return self._real.select(timeout)
+        if len(self._real.get_map()) > 1:
+            ready = self._real.select(timeout)
+            if not ready and timeout is not None:
+                compute(timeout)  # timers of the event loop read the modeled clock
+            return ready
         ready = self._real.select(0)
         if not ready:
             wait_for(task, self, timeout, lambda: bool(self._real.select(0)))

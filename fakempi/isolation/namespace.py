@@ -43,7 +43,7 @@ from fakempi.isolation.settings.module_attributes import ModuleAttributes
 from fakempi.isolation.settings.module_table import ModuleTable, is_for_program
 from fakempi.isolation.settings.signals import Signals
 from fakempi.isolation.shadowed_modules import ShadowedModules
-from fakempi.isolation.sockets import Sockets
+from fakempi.isolation.sockets import Sockets, poll_outside
 from fakempi.isolation.tracked_names import TrackedNames
 from fakempi.mpi.base.current import os_thread
 
@@ -262,7 +262,7 @@ class RankNamespaces:
             self.settings, self.patches, self.main_thread_state, not hasattr(self.switcher.loop.backend, "thread")
         )
         library.patch()
-        others = Sockets(self.patches).hooks, TrackedNames(self.running_state, self.patches).hooks
+        others = Sockets(self.patches.set, _let_others_run).hooks, TrackedNames(self.running_state, self.patches).hooks
         for hooks in (coroutines.hooks, debugging.hooks, pickling.hooks, library.hooks, *others):
             for name, change in hooks.items():
                 self.finder.hooks[name] = in_turn(self.finder.hooks.get(name), change)
@@ -291,6 +291,7 @@ class RankNamespaces:
         self.finder.forget()
         module_locks.names.key = str
         self.switcher.forget()
+        self.input.end()
         self.patches.undo()
         unshare_sys(self.outside)
         self.loop.unsubscribe(self)
@@ -311,6 +312,12 @@ def _renew_resume_functions(loop: Loop) -> None:
     """Call the hook `make_resume` again for all tasks."""
     for task in loop.tasks.values():
         loop.set_switch(task, task.switch)
+
+
+def _let_others_run() -> bool | None:
+    """Let other ranks run while one waits outside MPI; return whether one makes progress, None if the caller is no rank."""
+    task = current_task()
+    return None if task is None else poll_outside(task.agenda)
 
 
 def _pop_modules(package: str) -> dict[str, Any]:

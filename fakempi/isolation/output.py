@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from os import getpid
 from typing import Any
 
 from fakempi.isolation.lines import Lines, Sink
@@ -27,7 +27,7 @@ class LineBytes(io.BufferedIOBase):
     def __init__(self, sink: Sink, label: str, lock: Any, before_write: Callable[[], object]) -> None:
         super().__init__()
         self.sink, self.lock, self.lines, self.before_write = sink, lock, Lines(sink.write, label), before_write
-        self.pid = getpid()
+        self.pid = os.getpid()
         self.keeps_partial = True
 
     def write(self, data: Any) -> int:
@@ -49,9 +49,9 @@ class LineBytes(io.BufferedIOBase):
 
     def _drop_in_fork(self) -> None:
         """Drop the partial line in a process that the rank has forked: the rank itself writes it."""
-        if self.pid != getpid():
+        if self.pid != os.getpid():
             self.lines.partial.clear()
-            self.pid, self.keeps_partial = getpid(), False
+            self.pid, self.keeps_partial = os.getpid(), False
 
     def flush(self) -> None:
         """Flush the real stream. Part of a line is kept, unless it is a progress bar on a terminal."""
@@ -276,7 +276,7 @@ class StandardInput:
         self, real: Any, before: Callable[[], None], running_state: Callable[[], RankState | None] = lambda: None
     ) -> None:
         self._real, self._before, self._running_state = real, before, running_state
-        self._empty = io.TextIOWrapper(io.BytesIO())
+        self._empty: Any = None
 
     def for_any_rank(self) -> StandardInput:
         """Return an input that every rank can read, for a debugger."""
@@ -284,7 +284,11 @@ class StandardInput:
 
     def _stream(self) -> Any:
         state = self._running_state()
-        return self._real if state is None or state.number == 0 else self._empty
+        if state is None or state.number == 0:
+            return self._real
+        if self._empty is None:  # a file, because `select` and programs that a rank starts need its descriptor
+            self._empty = open(os.devnull, encoding="utf-8")  # noqa: SIM115  closed by `end`
+        return self._empty
 
     def __getattr__(self, name: str) -> Any:
         if name in ("read", "readline", "readlines", "fileno", "buffer"):  # `input()` reads from the file descriptor
@@ -300,3 +304,8 @@ class StandardInput:
 
     def close(self) -> None:
         """Do nothing."""
+
+    def end(self) -> None:
+        """Close the empty input at the end of the run."""
+        if self._empty is not None:
+            self._empty.close()

@@ -20,6 +20,7 @@ from typing import Any
 from fakempi.extensions.threads.pool_threads import owner_here
 from fakempi.isolation.patches import Patches
 from fakempi.isolation.rank_state import RankState
+from fakempi.mpi.base.current import outside
 
 StateOf = Callable[[Any], "RankState | None"]
 
@@ -105,13 +106,14 @@ class Pickling:
 
 
 def follow_forks(state_of: StateOf, switch: Callable[[RankState], None]) -> None:
-    """Install the modules of the rank in processes that such a thread forks."""
+    """In processes that such a thread forks: install the modules of the rank, which is also that of local MPI calls."""
 
     def in_child() -> None:
         owner = owner_here()
         state = None if owner is None else state_of(owner)
         if state is not None:
             switch(state)
+            outside.process = owner
 
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=in_child)

@@ -215,6 +215,8 @@ class Program:
             vars(main).update(__file__=self.file, __cached__=None, __loader__=SourceFileLoader("__main__", self.file))
         assert code is not None
         vars(main)["__builtins__"] = builtins
+        if sys.version_info < (3, 14):
+            vars(main).setdefault("__annotations__", {})
         follow_code(code)
         NAMESPACES.attributes.follow_builtins(code)
         exec(code, vars(main))

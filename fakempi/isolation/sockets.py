@@ -1,8 +1,10 @@
 """Sockets while scripts run: a rank that waits for a socket lets other ranks run, since one of them may be its peer.
 
-All ranks are in one process, so a blocking system call would block all of them. A rank polls its socket and lets other
-ranks run while any of them can. When none can, it blocks, because the peer must be outside the run. Socket time-outs are
-real time.
+In one process, a blocking system call would block all ranks; with a process for each rank, the parent waits for the rank
+that has its turn. A rank therefore polls its socket and lets other ranks run in between. When none makes progress, it waits
+in system calls of at most `LONGEST_NAP` seconds, because its peer may be outside the run, or may wait for a socket, too.
+Socket time-outs are real time. The same applies to `select.select`, to connections of multiprocessing, and to the selectors
+that asyncio, socketserver and subprocess use. This module imports nothing of fakempi, since children import it, too.
 """
 
 from __future__ import annotations
@@ -10,38 +12,107 @@ from __future__ import annotations
 import functools
 import select
 from collections.abc import Callable
+from time import monotonic
 from typing import Any
-
-from fakempi.extensions.threads.current import current_task
-from fakempi.isolation.patches import Patches
 
 BLOCKING_CALLS = ("accept", "recv", "recv_into", "recvfrom", "recvfrom_into")
 """Methods that wait for the peer."""
 
 IDLE_ROUNDS = 10
-"""Polling rounds without progress of any other rank after which a rank blocks in the system call."""
+"""Polling rounds without progress of any other rank after which a rank waits in system calls."""
+
+SHORTEST_NAP, LONGEST_NAP = 0.001, 0.05
+
+_poll = select.poll if hasattr(select, "poll") else None
+_select = select.select
 
 
 class Sockets:
-    """Patches for the module `socket`."""
+    """Patches for modules; `hooks` are to be called with them.
 
-    def __init__(self, patches: Patches) -> None:
-        self.patches = patches
-        self.hooks = {"socket": self._socket}
+    `set` replaces an attribute. `let_others_run` returns whether one of them makes progress, None if the caller is no rank.
+    """
+
+    def __init__(self, set: Callable[[Any, str, Any], None], let_others_run: Callable[[], bool | None]) -> None:
+        self.set, self.let_others_run = set, let_others_run
+        self.hooks = {
+            "socket": self._socket, "select": self._select, "selectors": self._selectors,
+            "multiprocessing.connection": self._connection,
+        }  # fmt: skip
 
     def _socket(self, module: Any) -> None:
         for name in BLOCKING_CALLS:
-            self.patches.set(module.socket, name, _polling_first(getattr(module.socket, name)))
+            self.set(module.socket, name, self._receiving(getattr(module.socket, name)))
+
+    def _receiving(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def call(sock: Any, *args: Any, **named: Any) -> Any:
+            timeout = sock.gettimeout()
+            if timeout != 0 and not self._wait(lambda seconds: _is_readable(sock, seconds), timeout, bool):
+                raise TimeoutError("timed out")
+            return original(sock, *args, **named)
+
+        return call
+
+    def _connection(self, module: Any) -> None:
+        original = module.Connection._recv
+
+        @functools.wraps(original)
+        def receive(connection: Any, *args: Any, **named: Any) -> Any:
+            self._wait(lambda seconds: _is_readable(connection, seconds), None, bool)
+            return original(connection, *args, **named)
+
+        self.set(module.Connection, "_recv", receive)
+
+    def _select(self, module: Any) -> None:
+        original = module.select
+
+        @functools.wraps(original)
+        def call(readers: Any, writers: Any, others: Any, timeout: float | None = None, /) -> Any:
+            files = [list(group) for group in (readers, writers, others)]
+            return self._wait(lambda seconds: original(*files, seconds), timeout, any)
+
+        self.set(module, "select", call)
+
+    def _selectors(self, module: Any) -> None:
+        for kind in list(vars(module).values()):
+            if isinstance(kind, type) and issubclass(kind, module._BaseSelectorImpl) and "select" in vars(kind):
+                self.set(kind, "select", self._selecting(vars(kind)["select"]))
+
+    def _selecting(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def call(selector: Any, timeout: float | None = None) -> Any:
+            return self._wait(functools.partial(original, selector), timeout, bool)
+
+        return call
+
+    def _wait(self, wait: Callable[[float | None], Any], timeout: float | None, is_ready: Callable[[Any], bool]) -> Any:
+        """Return `wait(timeout)`, a function that waits at most that many seconds; meanwhile other ranks run."""
+        end, nap = None if timeout is None else monotonic() + timeout, 0.0
+        while True:
+            left = None if end is None else max(end - monotonic(), 0)
+            found = wait(nap if left is None else min(nap, left))
+            if is_ready(found) or left == 0:
+                return found
+            progress = self.let_others_run()
+            if progress is None:
+                return wait(left)
+            nap = 0.0 if progress else min(max(2 * nap, SHORTEST_NAP), LONGEST_NAP)
 
 
-def _polling_first(original: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(original)
-    def call(self: Any, *args: Any, **named: Any) -> Any:
-        task = current_task()
-        if task is not None and self.gettimeout() is None:
-            loop = task.agenda
-            while loop.idle_rounds < IDLE_ROUNDS and not select.select([self], [], [], 0)[0]:
-                loop.poll()
-        return original(self, *args, **named)
+def _is_readable(file: Any, seconds: float | None) -> bool:
+    if _poll is None:
+        return bool(_select([file], [], [], seconds)[0])
+    ready = _poll()  # unlike `select`, for any descriptor
+    ready.register(file, select.POLLIN)
+    return bool(ready.poll(None if seconds is None else seconds * 1000))
 
-    return call
+
+def poll_outside(loop: Any) -> bool:
+    """Let other ranks run while one waits for an event outside MPI; return whether one makes progress.
+
+    Polls are counted up to `IDLE_ROUNDS` only: the event may still come, so this is no livelock.
+    """
+    loop.idle_rounds = min(loop.idle_rounds, IDLE_ROUNDS)
+    loop.poll()
+    return bool(loop.idle_rounds < IDLE_ROUNDS)

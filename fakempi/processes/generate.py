@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from fakempi import MPI
 from fakempi.errors.classes import ERR_ARG
 from fakempi.isolation.mpi4py.util import dtlib
-from fakempi.isolation.sockets import IDLE_ROUNDS
+from fakempi.isolation.sockets import poll_outside
 from fakempi.mpi.base.current import running_process
 from fakempi.mpi.base.environment import compute
 from fakempi.mpi.base.mpi_errors import mpi_error
@@ -82,12 +82,8 @@ def join_at(number: int, here: Any, there: Any) -> Any:
 
 
 def let_others_run() -> bool:
-    """Let other ranks run while a rank waits for a socket; returns whether any of them can."""
-    loop = running_process().loop
-    if loop.idle_rounds >= IDLE_ROUNDS:
-        return False
-    loop.poll()
-    return True
+    """Let other ranks run while a rank waits for a socket; return whether one makes progress."""
+    return poll_outside(running_process().loop)
 
 
 def pickle_object(obj: Any) -> bytes:

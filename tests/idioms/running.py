@@ -39,7 +39,10 @@ LIMIT = 270  # seconds of a run
 WAYS = {"one process": [], "processes": ["--processes"]}
 """Options of `fakempi run`."""
 
-NOT_HERE = {"faulthandler_enabled", "finalizers", "fork_and_exit", "python_options", "write_to_descriptor"}
+NOT_HERE = {
+    "faulthandler_enabled", "finalizers", "fork_and_exit", "fork_and_pipe", "fork_workers_use_rank",
+    "multiprocessing_shared", "python_options", "stdin_select", "subprocess_pipes", "write_to_descriptor",
+}  # fmt: skip
 """Idioms that need a separate process: file descriptors, forks, another interpreter, output at the end of Python."""
 
 

@@ -12,10 +12,10 @@ from tests.idioms.running import LIMIT, WAYS, idioms, recorded, run
 from tests.real_mpi.processes import ROOT, mpi_is_installed
 
 SAMPLE = {
-    "as_zip_file", "bytes_to_stdout", "fork_and_exit", "print_replaced", "python_options", "thread_daemon_at_end",
-    "write_to_descriptor",
+    "as_zip_file", "asyncio_server", "bytes_to_stdout", "fork_and_exit", "fork_workers_use_rank", "multiprocessing_listener",
+    "print_replaced", "python_options", "stdin_select", "thread_daemon_at_end", "thread_for_messages", "write_to_descriptor",
 }  # fmt: skip
-"""Idioms that the sample runs with each rank as a process."""
+"""Idioms that the sample runs by the command line."""
 
 
 def test_idioms_in_one_process_print_what_was_recorded_on_mpich() -> None:

@@ -308,3 +308,35 @@ def test_ranks_are_not_switched_during_an_import(tmp_path: Path, install: Instal
     assert order.seen.index("end") - order.seen.index("begin") == 1
     """
     play(tmp_path, script, 3, backend)
+
+
+def test_each_rank_has_its_own_modules_that_the_program_makes(tmp_path: Path, backend: Any) -> None:
+    """Another rank's module was imported, and an import that one rank had blocked failed on all."""
+    script = """
+    import importlib.machinery, importlib.util, os, sys, types
+
+    path = os.path.join(os.path.dirname(__file__), f"settings{comm.rank}.txt")
+    with open(path, "w") as file:
+        file.write(f"rank = {comm.rank}")
+    loader = importlib.machinery.SourceFileLoader("made_of_file", path)
+    made = importlib.util.module_from_spec(importlib.util.spec_from_loader("made_of_file", loader))
+    sys.modules[made.__name__] = made
+    sys.modules["made_here"] = types.ModuleType("made_here")
+    sys.modules["made_here"].rank = comm.rank
+    if comm.rank == 1:
+        sys.modules["wave"] = None
+    comm.barrier()
+    loader.exec_module(made)
+    import made_here, made_of_file
+    assert made_of_file is made and made_of_file.rank == made_here.rank == comm.rank
+    try:
+        import wave
+        blocked = False
+    except ImportError:
+        blocked = True
+    assert blocked == (comm.rank == 1)
+    comm.barrier()
+    del sys.modules["made_here"]
+    assert "made_here" not in sys.modules
+    """
+    assert play(tmp_path, script, 3, backend).returns == [0, 0, 0]

@@ -47,6 +47,10 @@ OWN = {
         "import builtins; builtins.RANK = r; builtins.ascii = lambda value: r; vars(builtins)['OTHER'] = r",
         "RANK, OTHER, ascii(1), builtins.ascii(1), __builtins__.RANK",
     ),
+    "modules that the program puts into `sys.modules`": Row(
+        "import types; sys.modules['made'] = types.ModuleType('made'); sys.modules['made'].rank = r",
+        "sys.modules['made'].rank",
+    ),
     "attributes of shared modules": Row(
         "import json, os.path; json.dumps = lambda x: r; os.path.new = r; np.RANK = r; json.deleted = 1; del json.deleted",
         "json.dumps(1), os.path.new, np.RANK, hasattr(json, 'deleted')",
@@ -326,6 +330,13 @@ def test_calls_that_apply_to_all_ranks_are_reported(tmp_path: Path, backend: Any
     assert capsys.readouterr().err.splitlines() == expected
     fakempi.run(program([str(tmp_path / "work.py")]), 1)
     assert capsys.readouterr().err == ""
+
+
+def test_a_profiler_of_greenlets_is_reported(tmp_path: Path, capsys: Capture) -> None:
+    """It measures all ranks, which share an OS thread."""
+    run_script(tmp_path, "import cProfile\nprofile = cProfile.Profile()\nprofile.enable()\nprofile.disable()\n", "greenlets")
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("fakempi: rank 0 calls cProfile.Profile.enable (work.py:5), which applies to all ranks")
 
 
 def settings() -> list[Any]:

@@ -51,7 +51,7 @@ from fakempi.extensions.threads.program_scan import GREENLETS, THREADS, ProgramF
 from fakempi.extensions.threads.raw import acquire, allocate_lock, get_ident, release
 from fakempi.extensions.threads.types import Patch
 from fakempi.extensions.threads.unmanaged import check_callers, has_unmanaged_threads
-from fakempi.mpi.base.current import os_thread, outside
+from fakempi.mpi.base.current import current_process, os_thread, outside
 
 _starts = {name: getattr(starting, name) for name in ("start_new_thread", "start_joinable_thread")}
 _private = {f"_{name}": function for name, function in _starts.items()}
@@ -197,7 +197,8 @@ module_locks.names.imported = _follow_import
 
 
 def _in_child() -> None:
-    """Undo all changes in a process that a rank has forked: it is outside of the run."""
+    """Undo all changes in a process that a rank has forked: it is outside of the run, but knows its rank."""
+    outside.process = current_process() or outside.process
     os_thread.loop = None
     if outside.runs:
         outside.runs = 0

@@ -257,6 +257,12 @@ class CallbackLoader:
     def __init__(self, loader: Any, then: Callable[[Any], None]) -> None:
         self.loader, self.then = loader, then
 
+    def __getattr__(self, name: str) -> Any:
+        """Return an attribute of the loader: `runpy` and `pkgutil` call `get_code` and `get_data`."""
+        if name == "loader":
+            raise AttributeError(name)
+        return getattr(self.loader, name)
+
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
         """Create the module as the loader does."""
         module: ModuleType | None = self.loader.create_module(spec)

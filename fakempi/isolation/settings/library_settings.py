@@ -97,7 +97,8 @@ class LibrarySettings:
         self.hooks: dict[str, Callable[[Any], None]] = {
             name: functools.partial(self._patch_variables, variables=variables) for name, variables in VARIABLES.items()
         }
-        for name in ("csv", "gettext", "locale", "mimetypes", "multiprocessing", "resource", "socket", "threading"):
+        names = "cProfile", "csv", "gettext", "locale", "mimetypes", "multiprocessing", "resource", "socket", "threading"
+        for name in names:
             self.hooks[name] = in_turn(self.hooks.get(name), getattr(self, f"_{name}"))
 
     def patch(self) -> None:
@@ -161,14 +162,14 @@ class LibrarySettings:
                 if hasattr(module, name):
                     self._before(module, name, one.settings)
 
-    def _report(self, module: Any, name: str) -> None:
-        original = getattr(module, name)
+    def _report(self, module: Any, name: str, function: str = "") -> None:
+        original, function = getattr(module, name), function or f"{module.__name__}.{name}"
 
         @functools.wraps(original)
         def call(*args: Any, **named: Any) -> Any:
             state = self.settings.running_rank()
             if state is not None and not is_emulator(state, frame_at(1)):
-                self.report(f"{module.__name__}.{name}", frame_at(1))
+                self.report(function, frame_at(1))
             return original(*args, **named)
 
         self.patches.set(module, name, call)
@@ -187,6 +188,11 @@ class LibrarySettings:
         sys.stderr.flush()
 
     # -- modules with values behind functions ---------------------------------------------------------------------------
+
+    def _cProfile(self, module: Any) -> None:
+        """A profiler belongs to an OS thread, so it measures all ranks on greenlets."""
+        if not self.has_own_threads:
+            self._report(module.Profile, "enable", "cProfile.Profile.enable")
 
     def _csv(self, csv: Any) -> None:
         def read() -> dict[str, Any]:

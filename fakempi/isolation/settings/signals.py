@@ -104,7 +104,8 @@ class Signals:
     def _call(self, number: int, frame: FrameType) -> bool:
         """Call the handler that the running rank has set; return False if the signal has to be sent."""
         state = self.settings.running_rank()
-        handler = None if state is None else state.signal_handlers.get(number, signal.SIG_DFL)
+        default = signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL
+        handler: Any = None if state is None else state.signal_handlers.get(number, default)
         if callable(handler):
             handler(int(number), frame)
         return callable(handler) or handler == signal.SIG_IGN

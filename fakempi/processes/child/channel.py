@@ -9,6 +9,7 @@ import sys
 import threading
 import warnings
 import weakref
+from itertools import repeat
 from threading import get_ident
 from typing import Any, NamedTuple
 
@@ -17,7 +18,7 @@ from fakempi.errors.classes import ERR_OTHER
 from fakempi.processes.child.callbacks import CallbackService
 from fakempi.processes.child.compact import Compact
 from fakempi.processes.child.encoding import Encoder, Proxy
-from fakempi.processes.child.ending import LockAfterEnd, LockOfThreads, RunEnded, end_worker_with
+from fakempi.processes.child.ending import LockAfterEnd, LockOfThreads, RunEnded, end_worker_with, read_before_fork
 from fakempi.processes.child.prepared import PreparedCalls
 from fakempi.processes.child.segments import Segments
 from fakempi.processes.child.signals import SignalService
@@ -72,15 +73,14 @@ class Channel(CallbackService, SignalService):
 
     def __init__(self, files: ChildFiles) -> None:
         self.files, self.source, self.target, self.forked = files, files.source, files.target, False
-        os.register_at_fork(after_in_child=self._mark_forked)
+        os.register_at_fork(before=self._prepare_fork, after_in_child=self._mark_forked)
         self.mutex = threading.RLock()
-        self.lock: Any = self.mutex  # held during a call
-        self.main_thread = get_ident()
+        self.lock, self.main_thread = self.mutex, get_ident()  # type: Any, int
         self.encoder = Encoder(self._proxy, self._loads, self.call)
         self.compact = Compact(self.encoder, Segments(files.arena))
         self.prepared = PreparedCalls(self.encoder)
         self.encoder.describe_class = self._class
-        self.clock, self.clock_reads = 0.0, 0
+        self.clock, self.clock_reads, self.known = 0.0, 0, {}  # type: float, int, dict[str, Any]
         self.cpu: Any = None  # returns the CPU time since the last call, if that is charged
         self.sites: Sites = {}
         self.proxies: weakref.WeakValueDictionary[int, Proxy] = weakref.WeakValueDictionary()
@@ -92,7 +92,7 @@ class Channel(CallbackService, SignalService):
         self.ended = self.interrupted = self.exchanging = False
         self.deferred: list[Any] = []
         self.raises_interrupts = True  # False once KeyboardInterrupt has ended the program
-        self.set_options: Any = None  # functions of the parent, like the next
+        self.set_options: Any = None  # functions of the parent, as is `pickle_object`
         self.pickle_object: Any = None
         self.starts: frozenset[int] = frozenset()  # calls that start persistent requests
         self.frees: frozenset[int] = frozenset()  # calls that free objects
@@ -293,8 +293,13 @@ class Channel(CallbackService, SignalService):
         self.mutex.release()
         return True
 
+    def _prepare_fork(self) -> None:
+        if self.is_rank() and self.can_call() and not (self.exchanging or self.ended):
+            self.known = read_before_fork(self.module, (*self.constants.values(), *self.proxies.values()))
+
     def _mark_forked(self) -> None:
         self.forked = True
+        vars(self.module).update({name: repeat(value).__next__ for name, value in self.known.items()})
         end_worker_with(self.files.lifeline)
         for fd in self.files:  # the parent is to notice the end of the rank, even if this process continues
             os.close(fd)

@@ -12,6 +12,7 @@ from contextlib import suppress
 from traceback import walk_stack
 from typing import Any
 
+from fakempi.errors import Aborted
 from fakempi.errors.call_names import call_name
 from fakempi.processes.child.sites import description
 from fakempi.processes.protocol import ABORT, MAIN, MAIN_WAITS, THREAD
@@ -55,11 +56,10 @@ class LockOfThreads:
 
 def _line() -> bytes:
     """Return the call that waits for the lock, and its line."""
-    codes = ((frame, frame.f_code) for frame, _ in walk_stack(None))
-    call_of_channel = next(frame for frame, code in codes if (code.co_filename, code.co_name) == (CHANNEL, "call"))
-    function: Any = call_of_channel.f_back  # of a proxy
-    found = description(function.f_back)
-    if not found:
+    frames = (frame for frame, _ in walk_stack(None) if frame.f_code.co_filename.startswith("<fakempi"))
+    function = next(frames, None)  # a proxy; a property that is read once, such as `comm.size`, has none
+    found = None if function is None else description(function.f_back)
+    if function is None or not found:
         return b""
     _, path, line, _, _, ours, _ = found
     call = ours or call_name(function)
@@ -104,6 +104,15 @@ class LockAfterEnd:
         pass
 
 
+def read_before_fork(module: Any, proxies: tuple[Any, ...]) -> dict[str, Any]:
+    """Read what a new process may use but cannot request: ranks, which proxies keep, and results of functions, by name."""
+    known = {name: getattr(module, name)() for name in ("Is_initialized", "Is_finalized", "Get_processor_name")}
+    if known["Is_initialized"] and not known["Is_finalized"]:
+        for comm in [proxy for proxy in proxies if isinstance(proxy, module.Comm) and proxy]:
+            _ = comm.rank, comm.size, comm.Get_rank(), comm.Get_size()
+    return known
+
+
 def end_with(lifeline: int) -> None:
     """Have the kernel send SIGIO, which ends a process, when the parent's end of the pipe is closed."""
     fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
@@ -123,15 +132,15 @@ def end_worker_with(lifeline: int) -> None:
 
 
 def hide_end_of_threads() -> None:
-    """Print no traceback of a thread or a finalizer that ends with `RunEnded`."""
+    """Print no traceback of a thread or a finalizer that ends with `RunEnded`, or with a call of `Abort`."""
     in_thread, in_finalizer = threading.excepthook, sys.unraisablehook
 
     def excepthook(args: Any, /) -> Any:
-        if not issubclass(args.exc_type, RunEnded):
+        if not issubclass(args.exc_type, (RunEnded, Aborted)):
             in_thread(args)
 
     def unraisablehook(unraisable: Any, /) -> Any:
-        if not isinstance(unraisable.exc_value, RunEnded):
+        if not isinstance(unraisable.exc_value, (RunEnded, Aborted)):
             in_finalizer(unraisable)
 
     threading.excepthook = threading.__excepthook__ = excepthook

@@ -196,6 +196,8 @@ def _execute(start: dict[str, Any]) -> None:
     sys.modules["__main__"] = module
     names: Any = vars(module)
     names["__builtins__"] = builtins
+    if sys.version_info < (3, 14):
+        names["__annotations__"] = {}
     if start["module"] or start["application"]:
         spec: Any = _module_to_run(start["module"]) if start["module"] else PathFinder.find_spec("__main__", [start["file"]])
         code = spec.loader.get_code(spec.name)

@@ -4,33 +4,60 @@ from __future__ import annotations
 
 import functools
 import select
+import selectors
 import socket
+import sys
 from collections.abc import Callable
+from importlib.abc import MetaPathFinder
+from importlib.util import find_spec
 from typing import Any
 
-BLOCKING_CALLS = ("accept", "recv", "recv_into", "recvfrom", "recvfrom_into")
-"""Methods that wait for the peer."""
+from fakempi.processes.child.threads import is_main_thread
 
 
 def let_others_run_first(can_call: Callable[[], bool], let_others_run: Callable[[], bool]) -> None:
-    """Replace the methods that wait for the peer: they first let other ranks run, as long as one can run.
+    """Replace functions that wait for sockets: they let other ranks run.
 
-    If another thread is in a call, others run anyway, and a process that the rank has forked cannot call.
+    If another thread is in a call, others run anyway, and a process that the rank has forked cannot call. Selectors of other
+    threads wait as usual, such as those of pools of processes.
     """
+    from fakempi.isolation.sockets import Sockets  # not at the top: `child.process` replaces the package first
 
-    def polling_first(original: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(original)
-        def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-            ready = select.poll()
-            ready.register(self, select.POLLIN)
-            while self.gettimeout() is None and not ready.poll(0) and can_call() and let_others_run():
-                pass
-            return original(self, *args, **kwargs)
+    def let_run() -> bool | None:
+        return let_others_run() if can_call() else None
 
-        return call
+    def let_run_in_main_thread() -> bool | None:
+        return let_run() if is_main_thread() else None
 
-    for name in BLOCKING_CALLS:
-        setattr(socket.socket, name, polling_first(getattr(socket.socket, name)))
+    Sockets(setattr, let_run).hooks["socket"](socket)
+    hooks = Sockets(setattr, let_run_in_main_thread).hooks
+    for module in (select, selectors):
+        hooks[module.__name__](module)
+    sys.meta_path.insert(0, FindConnections(hooks[FindConnections.NAME]))
+
+
+class FindConnections(MetaPathFinder):
+    """A finder for `multiprocessing.connection`: it uses the other finders, and changes the module once it is loaded."""
+
+    NAME = "multiprocessing.connection"
+
+    def __init__(self, change: Callable[[Any], None]) -> None:
+        self.change = change
+
+    def find_spec(self, name: str, path: Any, target: Any = None) -> Any:
+        """Find the module; other modules are left to the other finders."""
+        if name != self.NAME:
+            return None
+        sys.meta_path.remove(self)
+        spec: Any = find_spec(name)
+        execute = spec.loader.exec_module
+
+        def exec_module(module: Any) -> None:
+            execute(module)
+            self.change(module)
+
+        spec.loader.exec_module = exec_module
+        return spec
 
 
 def join_by_addresses(kind: Any, join_at: Callable[..., Any]) -> None:
