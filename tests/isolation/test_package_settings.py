@@ -1,5 +1,5 @@
 # ruff: noqa: E501  # a row of the table is one line
-"""Settings of well-known packages, which each rank has of its own: every row of the table in docs/run_a_script.md."""
+"""Settings of well-known packages, separate for each rank: every row of the table in docs/run_a_script.md."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_every_package_of_the_page_is_tested() -> None:
 
 
 def test_each_rank_draws_the_numbers_that_it_would_draw_alone(tmp_path: Path, backend: Any) -> None:
-    """With the seed of its own, and without a seed."""
+    """With its own seed, and without a seed."""
     needed("torch")
     script = """
     import torch

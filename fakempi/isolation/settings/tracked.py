@@ -57,7 +57,7 @@ class Tracked(ProcessSetting):
         self.is_stale = True
 
 
-class Contents(Tracked):
+class DictContents(Tracked):
     """The contents of a dictionary that stays the same object, and of dictionaries in it; `after` is called after a write.
 
     To compare 300 entries takes 70 us, ten times as long as a message, so the differences between two values are kept.

@@ -12,7 +12,7 @@ from fakempi.isolation.patches import Patches
 from fakempi.isolation.settings.exchange import MISSING, ProcessSetting
 from fakempi.isolation.settings.library_settings import LibrarySettings
 from fakempi.isolation.settings.packages import memory, torch
-from fakempi.isolation.settings.packages.table import CHANGED, REPORTED, Changes
+from fakempi.isolation.settings.packages.table import CHANGED, REPORTED, Changing
 
 
 class PackageSettings:
@@ -31,7 +31,7 @@ class PackageSettings:
         if not has_own_threads:
             self.hooks["numba._helperlib"] = self._numba
 
-    def _install(self, module: Any, *, changes: Iterable[Changes], reported: Mapping[str, str]) -> None:
+    def _install(self, module: Any, *, changes: Iterable[Changing], reported: Mapping[str, str]) -> None:
         for one in changes:
             settings = one.settings if one.on_threads is None or not self.has_own_threads else one.on_threads
             for function in one.functions:

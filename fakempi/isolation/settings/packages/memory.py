@@ -13,7 +13,7 @@ from typing import Any
 from fakempi.isolation.settings.exchange import MISSING, ProcessSetting, Value
 
 
-class Memory(ProcessSetting):
+class GeneratorMemory(ProcessSetting):
     """A block of memory that stays where it is; `fresh` is its content in a new process."""
 
     __slots__ = ("address", "block")
@@ -55,7 +55,7 @@ def numba_generators(helpers: Any) -> list[ProcessSetting]:
         index, words = helpers.rnd_get_state(pointer)
         state = _NumbaState.from_address(pointer)
         if state.index == index and list(state.mt) == list(words):
-            found.append(Memory(pointer, size, bytes(size)))
+            found.append(GeneratorMemory(pointer, size, bytes(size)))
     return found
 
 
@@ -71,7 +71,7 @@ def torch_generator(torch: Any) -> ProcessSetting:
     generator = torch.default_generator
     offset = _offset(torch, torch.Generator())
     if offset is not None and offset == _position(generator):
-        return Memory(generator._cdata + offset, _STATE + _AFTER)
+        return GeneratorMemory(generator._cdata + offset, _STATE + _AFTER)
     frombuffer, uint8 = torch.frombuffer, torch.uint8
     return Value(
         "torch.default_generator",
@@ -105,7 +105,7 @@ def _offset(torch: Any, scratch: Any) -> int | None:
     offset = _position(scratch)
     if offset is None:
         return None
-    block = Memory(scratch._cdata + offset, _STATE + _AFTER)
+    block = GeneratorMemory(scratch._cdata + offset, _STATE + _AFTER)
     before, state = block.read(), scratch.get_state()
     first = draw() + draw()
     scratch.manual_seed(54321)

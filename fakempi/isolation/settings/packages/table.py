@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 
 from fakempi.isolation.settings.exchange import AllNames, ClassAttribute, ProcessSetting, Value
 from fakempi.isolation.settings.packages import jax
-from fakempi.isolation.settings.tracked import Contents, Tracked
+from fakempi.isolation.settings.tracked import DictContents, Tracked
 
 Settings = Iterable[ProcessSetting]
 SettingsOf = Callable[[Any, tuple[Any, ...]], Settings]
 
 
-class Changes(NamedTuple):
+class Changing(NamedTuple):
     """Functions of a module, and the settings that they change.
 
     Attributes
@@ -52,12 +52,12 @@ def _parameters(module: Any, args: tuple[Any, ...]) -> Settings:
     """`matplotlib.rcParams`, not its copies. Before version 3.10, `rc_context` wrote to it by `dict.update`."""
     if args[0] is not module.rcParams:
         return []
-    tracked = Contents("matplotlib.rcParams", module.rcParams)
+    tracked = DictContents("matplotlib.rcParams", module.rcParams)
     return [tracked if hasattr(module.RcParams, "_update_raw") else Value(tracked.name, tracked.get, tracked.set)]
 
 
 def _colormaps(module: Any, args: tuple[Any, ...]) -> Settings:
-    return [Contents(f"matplotlib.colormaps {id(args[0])}", args[0]._cmaps)]
+    return [DictContents(f"matplotlib.colormaps {id(args[0])}", args[0]._cmaps)]
 
 
 # -- pandas, xarray, sklearn, sympy, dask ---------------------------------------------------------------------------------
@@ -71,22 +71,22 @@ def _pandas(module: Any, args: tuple[Any, ...]) -> Settings:
             if option.cb is not None and name.startswith("compute."):
                 option.cb(name)
 
-    return [Contents("pandas.options", module._global_config, call_back)]
+    return [DictContents("pandas.options", module._global_config, call_back)]
 
 
 def _xarray(module: Any, args: tuple[Any, ...]) -> Settings:
-    return [Contents("xarray.options", module.OPTIONS)]
+    return [DictContents("xarray.options", module.OPTIONS)]
 
 
 def _sklearn(module: Any, args: tuple[Any, ...]) -> Settings:
     config = module._get_threadlocal_config()
-    return [Contents(f"sklearn.config {id(config)}", config)]
+    return [DictContents(f"sklearn.config {id(config)}", config)]
 
 
 def _sympy(module: Any, args: tuple[Any, ...]) -> Settings:
     """The parameters that `evaluate` and others set. Cached results were computed with those of the previous rank."""
     values = vars(module.global_parameters)
-    return [Contents(f"sympy.parameters {id(values)}", values, sys.modules["sympy.core.cache"].clear_cache)]
+    return [DictContents(f"sympy.parameters {id(values)}", values, sys.modules["sympy.core.cache"].clear_cache)]
 
 
 def _sympy_random(module: Any, args: tuple[Any, ...]) -> Settings:
@@ -94,11 +94,11 @@ def _sympy_random(module: Any, args: tuple[Any, ...]) -> Settings:
 
 
 def _sympy_printing(module: Any, args: tuple[Any, ...]) -> Settings:
-    return [Contents("sympy.printing", module.Printer._global_settings)]
+    return [DictContents("sympy.printing", module.Printer._global_settings)]
 
 
 def _dask(module: Any, args: tuple[Any, ...]) -> Settings:
-    return [Contents("dask.config", module.config)]
+    return [DictContents("dask.config", module.config)]
 
 
 # -- others ---------------------------------------------------------------------------------------------------------------
@@ -164,45 +164,45 @@ def _set_warnings(torch: Any, value: bool) -> None:
     torch._C._set_warnAlways(value)
 
 
-CHANGED: dict[str, tuple[Changes, ...]] = {
+CHANGED: dict[str, tuple[Changing, ...]] = {
     "matplotlib": (
-        Changes(("RcParams._set", "RcParams._update_raw", "RcParams.__setitem__", "RcParams.__delitem__"), _parameters),
+        Changing(("RcParams._set", "RcParams._update_raw", "RcParams.__setitem__", "RcParams.__delitem__"), _parameters),
     ),
-    "matplotlib.cm": (Changes(("ColormapRegistry.register", "ColormapRegistry.unregister"), _colormaps),),
+    "matplotlib.cm": (Changing(("ColormapRegistry.register", "ColormapRegistry.unregister"), _colormaps),),
     "matplotlib._pylab_helpers": (
-        Changes(
+        Changing(
             ("Gcf.set_active", "Gcf._set_new_active_manager", "Gcf.destroy", "Gcf.destroy_fig", "Gcf.destroy_all"),
             lambda module, args: [ClassAttribute(module.Gcf, "figs")],
         ),
     ),
-    "pandas._config.config": (Changes(("set_option", "_set_option", "_set_option_impl"), _pandas),),
-    "xarray.core.options": (Changes(("set_options._apply_update",), _xarray),),
-    "sklearn._config": (Changes(("set_config",), _sklearn, by_thread),),
-    "sympy.core.parameters": (Changes(("_global_parameters.__setattr__",), _sympy, by_thread),),
-    "sympy.core.random": (Changes(("seed",), _sympy_random),),
-    "sympy.printing.printer": (Changes(("Printer.set_global_settings",), _sympy_printing),),
-    "dask.config": (Changes(("set.__init__", "set.__exit__", "refresh", "update_defaults", "pop"), _dask),),
+    "pandas._config.config": (Changing(("set_option", "_set_option", "_set_option_impl"), _pandas),),
+    "xarray.core.options": (Changing(("set_options._apply_update",), _xarray),),
+    "sklearn._config": (Changing(("set_config",), _sklearn, by_thread),),
+    "sympy.core.parameters": (Changing(("_global_parameters.__setattr__",), _sympy, by_thread),),
+    "sympy.core.random": (Changing(("seed",), _sympy_random),),
+    "sympy.printing.printer": (Changing(("Printer.set_global_settings",), _sympy_printing),),
+    "dask.config": (Changing(("set.__init__", "set.__exit__", "refresh", "update_defaults", "pop"), _dask),),
     "astropy.utils.state": (
-        Changes(("ScienceState.set",), _science_state),
-        Changes(("_ScienceStateContext.__exit__",), lambda module, args: [ClassAttribute(args[0]._parent, "_value")]),
+        Changing(("ScienceState.set",), _science_state),
+        Changing(("_ScienceStateContext.__exit__",), lambda module, args: [ClassAttribute(args[0]._parent, "_value")]),
     ),
-    "astropy.units.core": (Changes(("_UnitContext.__init__", "_UnitContext.__exit__"), _units),),
-    "mpmath.ctx_mp_python": (Changes(("PythonMPContext.prec", "PythonMPContext.dps"), _mpmath),),
-    "pint": (Changes(("ApplicationRegistry.set",), _pint),),
-    "h5py.h5": (Changes(("get_config",), _h5py),),
-    "scipy.special._ufuncs": (Changes(("seterr", "errstate.__enter__", "errstate.__exit__"), _scipy_errors, by_thread),),
+    "astropy.units.core": (Changing(("_UnitContext.__init__", "_UnitContext.__exit__"), _units),),
+    "mpmath.ctx_mp_python": (Changing(("PythonMPContext.prec", "PythonMPContext.dps"), _mpmath),),
+    "pint": (Changing(("ApplicationRegistry.set",), _pint),),
+    "h5py.h5": (Changing(("get_config",), _h5py),),
+    "scipy.special._ufuncs": (Changing(("seterr", "errstate.__enter__", "errstate.__exit__"), _scipy_errors, by_thread),),
     "jax._src.config": (
-        Changes(("Config.update", "State._set", "Flag._set"), jax.configuration, jax.of_process),
-        Changes(("StateContextManager.__enter__", "StateContextManager.__exit__"), jax.configuration, by_thread),
+        Changing(("Config.update", "State._set", "Flag._set"), jax.configuration, jax.of_process),
+        Changing(("StateContextManager.__enter__", "StateContextManager.__exit__"), jax.configuration, by_thread),
     ),
-    "torch._tensor_str": (Changes(("set_printoptions",), _torch_printing),),
+    "torch._tensor_str": (Changing(("set_printoptions",), _torch_printing),),
     "torch": (
-        Changes(("use_deterministic_algorithms", "set_deterministic_debug_mode"), _torch_algorithms),
-        Changes(
+        Changing(("use_deterministic_algorithms", "set_deterministic_debug_mode"), _torch_algorithms),
+        Changing(
             ("set_float32_matmul_precision",),
             _value("torch.precision", "get_float32_matmul_precision", _set_precision),
         ),
-        Changes(("set_warn_always",), _value("torch.warn", "is_warn_always_enabled", _set_warnings)),
+        Changing(("set_warn_always",), _value("torch.warn", "is_warn_always_enabled", _set_warnings)),
     ),
 }  # fmt: skip
 """By module, whose functions are replaced when it is loaded."""
