@@ -74,6 +74,18 @@ def is_namespace(spec: ModuleSpec) -> bool:
     return spec.loader is None or "NamespaceLoader" in type(spec.loader).__name__
 
 
+def is_namespace_name(name: str, find: Find) -> bool:
+    """Return whether a name is that of a namespace package, which may contain several units."""
+    prefix, path, spec = "", None, None
+    for part in name.split("."):
+        prefix = f"{prefix}.{part}" if prefix else part
+        spec = find(prefix, path)
+        if spec is None or not is_namespace(spec):
+            return False
+        path = list(spec.submodule_search_locations or ())
+    return True
+
+
 class ImportGraph:
     """The import graph of the scanned modules, and which of their units are private.
 

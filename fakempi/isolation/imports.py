@@ -25,9 +25,11 @@ from fakempi.isolation.dependency_scan import (
     MOSTLY_COMPILED,
     SHARED,
     STDLIB_NAMES,
+    Find,
     ImportGraph,
     Unit,
     is_namespace,
+    is_namespace_name,
     scan_text,
     unit_of,
 )
@@ -83,7 +85,7 @@ class Finder:
         self.dependencies = ImportGraph(self._unit, self._private_by_rule)
         self.hooks: dict[str, Callable[[Any], None]] = {}  # called with a shared module after it has been loaded
         self.chosen: dict[str, bool] = {}  # user options: name of a unit -> whether it is private
-        self.shared_checks = SharedPackageCheck(running_state, self.is_accepted)
+        self.shared_checks = SharedPackageCheck(running_state, self.is_accepted, self.unit_name)
         self.texts: set[bytes] = set()  # sources of programs
         self.made_by_programs: set[str] = set()  # modules that finders of programs have found
         self.is_shadowed: Callable[[str], bool] = _never  # by a file next to the script
@@ -94,7 +96,7 @@ class Finder:
         self.invalidate_caches()
         self.dependencies = ImportGraph(self._unit, self._private_by_rule)
         self.shared_checks.forget()
-        self.shared_checks = SharedPackageCheck(self.running_state, self.is_accepted)
+        self.shared_checks = SharedPackageCheck(self.running_state, self.is_accepted, self.unit_name)
         self.compiled.clear()
         self.chosen.clear()
         self.texts.clear()
@@ -137,7 +139,7 @@ class Finder:
                 self.codes.pop(spec.origin, None)  # reload: the file may have changed
             if self._set_shared_loader(spec):
                 self.specs[key] = spec
-        if name not in state.private:
+        if name not in state.private and type(spec.loader) is not NamespacePackageLoader:  # which has no values
             self.shared_checks.on_private_import(state, name, frame_at(1))
         state.private.add(name)
         return _copy(spec)
@@ -161,7 +163,7 @@ class Finder:
             spec.cached = spec.cached  # compute the lazy property once: a tenth of an import
         elif type(loader) is ExtensionFileLoader:
             unit = self._unit(spec.name)
-            accepted = unit is not None and unit.name in self.chosen
+            accepted = unit is not None and self._choice(unit.name) is not None
             spec.loader = ExtensionLoader(loader.name, loader.path, self.compiled, accepted)
         else:
             if is_namespace(spec):
@@ -193,15 +195,31 @@ class Finder:
     def is_accepted(self, name: str, file: str) -> bool:
         """Return whether a shared module may use MPI without checks: accepted by option or by default, or not installed."""
         unit = self._unit(name)
-        return unit is None or unit.name in self.chosen or unit.name in SHARED | MOSTLY_COMPILED or not is_installed(file)
+        return (
+            unit is None
+            or self._choice(unit.name) is not None
+            or unit.name in SHARED | MOSTLY_COMPILED
+            or not is_installed(file)
+        )
+
+    def unit_name(self, name: str) -> str:
+        """Return the name of the unit of a module, which is what the user can choose."""
+        unit = self._unit(name)
+        return name.partition(".")[0] if unit is None else unit.name
+
+    def _choice(self, name: str) -> bool | None:
+        """Return the user's choice for a unit or for a namespace package around it; None if there is none."""
+        while name and name not in self.chosen:
+            name = name.rpartition(".")[0]
+        return self.chosen.get(name)
 
     def _private_by_rule(self, unit: Unit) -> bool | None:
         """Return whether a unit is private, None if its files must be scanned."""
         location = os.path.abspath(unit.location)
         if os.path.join(location, "").startswith(EMULATOR_DIRECTORIES) or _is_stdlib(location):
             return False
-        if unit.name in self.chosen:
-            return self.chosen[unit.name]
+        if (choice := self._choice(unit.name)) is not None:
+            return choice
         if unit.name in ALWAYS_PRIVATE or not is_installed(location):
             return True
         return False if unit.name in SHARED | MOSTLY_COMPILED else None
@@ -267,6 +285,19 @@ def _copy(spec: ModuleSpec) -> ModuleSpec:
     return copy
 
 
+def _finder_of(path: list[str]) -> Find:
+    """Return a function that finds modules as a program does whose `sys.path` is `path`, also those of editable packages."""
+
+    def find(name: str, parent: Sequence[str] | None) -> ModuleSpec | None:
+        spec = PathFinder.find_spec(name, path if parent is None else parent)
+        if spec is not None:
+            return spec
+        others = (finder for finder in sys.meta_path if finder is not PathFinder)
+        return next((spec for finder in others if (spec := finder.find_spec(name, parent)) is not None), None)
+
+    return find
+
+
 def choices(share: Iterable[str], private: Iterable[str], directory: str) -> dict[str, bool]:
     """Return the user's choices: unit name -> whether it is private. `directory` is the script's; raises if impossible."""
     chosen = {**dict.fromkeys(share, False), **dict.fromkeys(private, True)}
@@ -275,8 +306,9 @@ def choices(share: Iterable[str], private: Iterable[str], directory: str) -> dic
         if is_private and (name in share or name in SHARED or name in STDLIB_NAMES):
             why = "it is also in share" if name in share else "all ranks share it, because the emulator depends on it"
             raise MPIValueError(ERR_ARG, f"program: {choice}: {why}.")
-        unit = unit_of(name, lambda start, path: PathFinder.find_spec(start, path or [directory, *sys.path]))
-        if unit is None or unit.name != name:
+        find = _finder_of([directory, *sys.path])
+        unit = unit_of(name, find)
+        if (unit is None or unit.name != name) and not is_namespace_name(name, find):
             why = "there is no such package or module" if unit is None else f"choose the whole package {unit.name} instead"
             raise MPIValueError(ERR_ARG, f"program: {choice}: {why}.")
     return chosen

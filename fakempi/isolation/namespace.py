@@ -41,6 +41,7 @@ from fakempi.isolation.settings.launcher_environment import LauncherVariables
 from fakempi.isolation.settings.library_settings import LibrarySettings, in_turn
 from fakempi.isolation.settings.module_attributes import ModuleAttributes
 from fakempi.isolation.settings.module_table import ModuleTable, is_for_program
+from fakempi.isolation.settings.packages.installing import PackageSettings
 from fakempi.isolation.settings.signals import Signals
 from fakempi.isolation.shadowed_modules import ShadowedModules
 from fakempi.isolation.sockets import Sockets, poll_outside
@@ -258,12 +259,12 @@ class RankNamespaces:
         coroutines = Coroutines(self.main_thread_state, self.patches, self.switcher)
         debugging = Debugging(self.main_thread_state, self.patches, self.switcher, (self.input, self.out))
         pickling = Pickling(self.states.get, lambda: self.current, self.patches)
-        library = LibrarySettings(
-            self.settings, self.patches, self.main_thread_state, not hasattr(self.switcher.loop.backend, "thread")
-        )
+        has_own_threads = not hasattr(self.switcher.loop.backend, "thread")
+        library = LibrarySettings(self.settings, self.patches, self.main_thread_state, has_own_threads)
         library.patch()
+        packages = PackageSettings(library, self.patches, has_own_threads)
         others = Sockets(self.patches.set, _let_others_run).hooks, TrackedNames(self.running_state, self.patches).hooks
-        for hooks in (coroutines.hooks, debugging.hooks, pickling.hooks, library.hooks, *others):
+        for hooks in (coroutines.hooks, debugging.hooks, pickling.hooks, library.hooks, packages.hooks, *others):
             for name, change in hooks.items():
                 self.finder.hooks[name] = in_turn(self.finder.hooks.get(name), change)
         for name, change in self.finder.hooks.items():

@@ -32,6 +32,7 @@ class Patches:
 
     def __init__(self) -> None:
         self.before: list[tuple[Any, str, Any]] = []
+        self.at_undo: list[Callable[[], Any]] = []
 
     def set(self, owner: Any, name: str, value: Any) -> None:
         """Replace an attribute."""
@@ -41,6 +42,8 @@ class Patches:
 
     def undo(self) -> None:
         """Restore all original values, in reverse order of replacement."""
+        while self.at_undo:
+            self.at_undo.pop()()
         while self.before:
             owner, name, value = self.before.pop()
             setattr(owner, name, value)
@@ -64,6 +67,8 @@ def patch(patches: Patches, running_state: RunningState, seed: int) -> None:
     shared = np.random.mtrand._rand
     for module in (np.random, np.random.mtrand):
         _patch_random_functions(patches, running_state, module, shared, "numpy", numpy_generator)
+    patches.set(random, "_inst", _rank_object(random._inst, running_state, "random", python_generator))
+    patches.set(np.random.mtrand, "_rand", _rank_object(shared, running_state, "numpy", numpy_generator))
 
 
 def new_root() -> logging.RootLogger:
@@ -158,9 +163,24 @@ def _with_rank_generator(
         state = running_state()
         if state is None:
             return original(*args, **kwargs)
-        generator = state.generators.get(kind)
-        if generator is None:
-            generator = state.generators[kind] = make(state.number)
-        return getattr(generator, name)(*args, **kwargs)
+        return getattr(_generator(state, kind, make), name)(*args, **kwargs)
 
     return LikeBuiltin(call_of_rank, original)
+
+
+def _generator(state: RankState, kind: str, make: Callable[[int], Any]) -> Any:
+    generator = state.generators.get(kind)
+    if generator is None:
+        generator = state.generators[kind] = make(state.number)
+    return generator
+
+
+def _rank_object(shared: Any, running_state: RunningState, kind: str, make: Callable[[int], Any]) -> Any:
+    """Return a generator whose attributes are those of the running rank's; scipy, sklearn and networkx use the object."""
+
+    class RankGenerator(type(shared)):  # type: ignore[misc]  # the class is known at run time only
+        def __getattribute__(self, name: str) -> Any:
+            state = running_state()
+            return getattr(shared if state is None else _generator(state, kind, make), name)
+
+    return RankGenerator.__new__(RankGenerator)  # `__init__` would seed the shared generator

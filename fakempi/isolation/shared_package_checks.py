@@ -26,10 +26,18 @@ HANDLES = (COMM_WORLD, COMM_SELF)
 
 
 class SharedPackageCheck:
-    """Checks modules that obtain a handle; `is_accepted(name, file)` returns whether to skip a module."""
+    """Checks modules that obtain a handle.
 
-    def __init__(self, running_state: Callable[[], RankState | None], is_accepted: Callable[[str, str], bool]) -> None:
-        self.running_state, self.is_accepted = running_state, is_accepted
+    `is_accepted(name, file)` returns whether to skip a module, `package_of(name)` the name that the user can choose.
+    """
+
+    def __init__(
+        self,
+        running_state: Callable[[], RankState | None],
+        is_accepted: Callable[[str, str], bool],
+        package_of: Callable[[str], str],
+    ) -> None:
+        self.running_state, self.is_accepted, self.package_of = running_state, is_accepted, package_of
         self.original_resolvers = [handle._resolve for handle in HANDLES]
         self.importing: list[tuple[RankState, Any]] = []  # (rank, spec of the shared module that it is importing)
         self.checked: set[CodeType] = set()  # functions that have been checked
@@ -51,7 +59,7 @@ class SharedPackageCheck:
     def on_private_import(self, state: RankState, name: str, frame: FrameType) -> None:
         """Report a shared package that imports a private module of the rank."""
         spec = self._imported(state, frame)
-        importer, private = ("" if spec is None else spec.name.partition(".")[0]), name.partition(".")[0]
+        importer, private = ("" if spec is None else self.package_of(spec.name)), self.package_of(name)
         if importer not in ("", private) and private not in ALWAYS_PRIVATE and importer not in self.reported:
             self.reported.add(importer)
             sys.stderr.write(
@@ -96,14 +104,14 @@ class SharedPackageCheck:
                 self.forget()
             for state, spec in self.importing:
                 if state is self.running_state():
-                    raise MPIError(ERR_OTHER, _rejection(spec.name))
+                    raise MPIError(ERR_OTHER, _rejection(spec.name, self.package_of(spec.name)))
             return original()
 
         return resolve
 
     def _report(self, frame: FrameType) -> None:
         name = str(frame.f_globals.get("__name__"))
-        package, file = name.partition(".")[0], frame.f_code.co_filename
+        package, file = self.package_of(name), frame.f_code.co_filename
         if package in self.reported or self.is_accepted(name, file):
             return
         if any(step.opname == "STORE_GLOBAL" for step in dis.get_instructions(frame.f_code)):
@@ -115,10 +123,10 @@ class SharedPackageCheck:
             )
 
 
-def _rejection(name: str) -> str:
+def _rejection(name: str, package: str) -> str:
     return (
         f"import of {name}: all ranks share this package, and it queries its rank or calls MPI while it is imported: all "
-        f"ranks would use the result of the first rank. {_options(name.partition('.')[0])}"
+        f"ranks would use the result of the first rank. {_options(package)}"
     )
 
 

@@ -170,6 +170,37 @@ def test_a_namespace_package_may_have_both_kinds(tmp_path: Path, backend: Any, i
     play(tmp_path, script, 3, backend)
 
 
+def test_a_shared_package_may_import_a_namespace_package(
+    tmp_path: Path, backend: Any, install: Install, capsys: Capture
+) -> None:
+    """Without a report, because a namespace has no values: matplotlib imports mpl_toolkits."""
+    install({"plots/__init__.py": "import plots_kit.three\nseen = []\n", "plots_kit/three/__init__.py": "seen = []\n"})
+    play(tmp_path, "import plots\nassert len(set(comm.allgather(id(plots.seen)))) == 1\n", 2, backend)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_report_names_the_portion_of_a_namespace_package_that_can_be_chosen(
+    tmp_path: Path, backend: Any, install: Install, capsys: Capture
+) -> None:
+    """Not the namespace; the advice works."""
+    install(
+        {
+            "spaced/own/__init__.py": "import mpi4py\n",
+            "spaced/common/__init__.py": "seen = []\n",
+            "plotter.py": "import sys\ndef late():\n    __import__('spaced.own')\n",
+            "space_user.py": "import plotter; plotter.late()\nseen = []\n",
+        }
+    )
+    (tmp_path / "work.py").write_text("from mpi4py import MPI\nimport space_user, spaced.common\n")
+    fakempi.run(program([str(tmp_path / "work.py")]), 2, backend=backend)
+    report = capsys.readouterr().err
+    assert "it imports spaced.own, of which" in report
+    assert "--share spaced.own " in report
+    for name in ("spaced.own", "spaced"):
+        fakempi.run(program([str(tmp_path / "work.py")], share=[name]), 2, backend=backend)
+        assert capsys.readouterr().err == ""
+
+
 def test_data_files_and_reloading_work(tmp_path: Path, backend: Any, install: Install) -> None:
     """Resources are read next to the package; a reloaded module is read again."""
     site = install(KIT)
@@ -219,6 +250,18 @@ def test_the_user_can_choose(tmp_path: Path, backend: Any, install: Install, cap
         assert capsys.readouterr().out.splitlines() == [str(lengths)] * 3
 
 
+def test_the_user_can_choose_all_portions_of_a_namespace_package(
+    tmp_path: Path, backend: Any, install: Install, capsys: Capture
+) -> None:
+    """By its name."""
+    install({"spacious/own/__init__.py": "import mpi4py\nseen = []\n", "spacious/common.py": "seen = []\n"})
+    text = COMM + "import spacious.own as own, spacious.common as common\nfor module in own, common: module.seen.append(1)\n"
+    (tmp_path / "work.py").write_text(text + "comm.Barrier()\nprint(len(own.seen), len(common.seen))\n")
+    for share, private, lengths in (((), ("spacious",), "1 1"), (("spacious",), (), "3 3")):
+        fakempi.run(program([str(tmp_path / "work.py")], share=share, private=private), 3, backend=backend)
+        assert capsys.readouterr().out.splitlines() == [lengths] * 3
+
+
 @pytest.mark.parametrize(
     ("share", "private", "words"),
     [
@@ -226,6 +269,7 @@ def test_the_user_can_choose(tmp_path: Path, backend: Any, install: Install, cap
         (["kit.tools"], [], "^program: share kit.tools: choose the whole package kit instead.$"),
         ([], ["numpy"], "^program: private numpy: all ranks share it, because the emulator depends on it.$"),
         (["kit"], ["kit"], "^program: private kit: it is also in share.$"),
+        (["kit.data.none"], [], "^program: share kit.data.none: choose the whole package kit instead.$"),
     ],
 )
 def test_invalid_choices_are_rejected(install: Install, share: list[str], private: list[str], words: str) -> None:

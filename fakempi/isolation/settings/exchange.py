@@ -44,6 +44,15 @@ class ProcessSetting(ABC):
         """Return whether there is nothing to replace."""
         return bool(one == other)
 
+    def before_change(self, outside: Any) -> None:
+        """Replace a container of all ranks by a copy, because the running rank is about to change it."""
+        value = self.read()
+        if isinstance(value, dict | list | set) and value is outside:
+            self.write(value.copy())
+
+    def after_change(self) -> None:  # noqa: B027  # nothing to do for a value that is read at each switch
+        """Take note of a change by the running rank."""
+
 
 class Attribute(ProcessSetting):
     """An entry of the namespace of a module or of an object."""
@@ -126,6 +135,35 @@ class Value(ProcessSetting):
         self.set(value)
 
 
+class ClassAttribute(ProcessSetting):
+    """An attribute of a class."""
+
+    __slots__ = ("name", "owner")
+
+    def __init__(self, owner: type, name: str) -> None:
+        self.owner, self.name, self.fresh = owner, name, MISSING
+
+    @property
+    def key(self) -> Hashable:
+        """The class and the name."""
+        return self.owner, self.name
+
+    def read(self) -> Any:
+        """Return the value, or `MISSING`."""
+        return vars(self.owner).get(self.name, MISSING)
+
+    def write(self, value: Any) -> None:
+        """Set or delete the attribute."""
+        if value is MISSING:
+            delattr(self.owner, self.name)
+        else:
+            setattr(self.owner, self.name, value)
+
+    def is_same(self, one: Any, other: Any) -> bool:
+        """Return whether both are one object, since it may change later."""
+        return one is other
+
+
 class Settings:
     """The settings that are exchanged in the active run; `states` returns the state outside ranks, then those of ranks."""
 
@@ -156,6 +194,10 @@ class Settings:
                 setting.write(setting.fresh)
         return self.followed[key]
 
+    def outside(self, setting: ProcessSetting) -> Any:
+        """Return the value outside ranks of a setting that is followed."""
+        return (next(iter(self.states())).settings or {}).get(setting)
+
     def _begin(self, state: RankState, setting: ProcessSetting, outside: Any) -> None:
         """Give a rank its first value of a setting."""
         state.settings = {**(state.settings or {}), setting: outside if setting.fresh is MISSING else setting.fresh}
@@ -166,19 +208,26 @@ class Settings:
         if known is None:
             return change()
         before = known.read()
-        result = change()
+        try:
+            result = change()
+        finally:
+            known.after_change()
         after = known.read()
         for state in self.states():
             if state.settings is not None and known.is_same(state.settings[known], before):
                 state.settings[known] = after
         return result
 
-    def unshare(self, setting: ProcessSetting) -> None:
-        """Replace a container of all ranks by a copy for the running rank, which is about to change it."""
-        known = self.follow(setting)
-        outside, value = next(iter(self.states())), known.read()
-        if isinstance(value, dict | list | set) and outside.settings is not None and value is outside.settings[known]:
-            known.write(value.copy())
+    def change_for_rank(self, settings: Iterable[ProcessSetting], change: Callable[[], Any]) -> Any:
+        """Change values for the running rank; return what `change` returns."""
+        followed = [self.follow(setting) for setting in settings]
+        for setting in followed:
+            setting.before_change(self.outside(setting))
+        try:
+            return change()
+        finally:
+            for setting in followed:
+                setting.after_change()
 
     def close(self) -> None:
         """Forget all settings at the end of the run; those outside ranks have been restored."""

@@ -132,7 +132,12 @@ class LibrarySettings:
 
     def _before(self, owner: Any, name: str, settings_of: SettingsOf, needed: int = 0) -> None:
         """Follow settings before a function is called with at least `needed` arguments; with fewer it only reads them."""
-        original = getattr(owner, name)
+        self.patches.set(owner, name, self.noticed(getattr(owner, name), functools.partial(settings_of, owner), needed))
+
+    def noticed(
+        self, original: Any, settings_of: Callable[[tuple[Any, ...]], Iterable[ProcessSetting]], needed: int = 0
+    ) -> Any:
+        """Return a function that follows settings before it calls the original one with at least `needed` arguments."""
 
         @functools.wraps(original)
         def call(*args: Any, **named: Any) -> Any:
@@ -140,9 +145,9 @@ class LibrarySettings:
             if state is None or len(args) + len(named) < needed or is_emulator(state, frame_at(1)):
                 return original(*args, **named)
             change = functools.partial(original, *args, **named)
-            return self._change(state, frame_at(1), settings_of(owner, args), change)
+            return self._change(state, frame_at(1), settings_of(args), change)
 
-        self.patches.set(owner, name, call)
+        return call
 
     def _change(
         self, state: RankState, frame: FrameType, settings: Iterable[ProcessSetting], change: Callable[[], Any]
@@ -151,10 +156,8 @@ class LibrarySettings:
         if executes_shared_module(state, frame):
             for setting in settings:
                 change = functools.partial(self.settings.change_for_all, setting, change)
-        else:
-            for setting in settings:
-                self.settings.unshare(setting)
-        return change()
+            return change()
+        return self.settings.change_for_rank(settings, change)
 
     def _patch_variables(self, module: Any, *, variables: tuple[Changed, ...]) -> None:
         for one in variables:
@@ -163,16 +166,20 @@ class LibrarySettings:
                     self._before(module, name, one.settings)
 
     def _report(self, module: Any, name: str, function: str = "") -> None:
-        original, function = getattr(module, name), function or f"{module.__name__}.{name}"
+        original = getattr(module, name)
+        self.patches.set(module, name, self.reported_call(original, function or f"{module.__name__}.{name}"))
+
+    def reported_call(self, original: Any, name: str) -> Any:
+        """Return a function that reports its first call by a rank, under a name, and calls the original one."""
 
         @functools.wraps(original)
         def call(*args: Any, **named: Any) -> Any:
             state = self.settings.running_rank()
             if state is not None and not is_emulator(state, frame_at(1)):
-                self.report(function, frame_at(1))
+                self.report(name, frame_at(1))
             return original(*args, **named)
 
-        self.patches.set(module, name, call)
+        return call
 
     def report(self, function: str, frame: FrameType) -> None:
         """Report once that a call applies to all ranks; nothing is reported if there is only one rank."""
