@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date
 from typing import Protocol
 
@@ -25,7 +25,7 @@ class Result(Protocol):
     def count(self, outcome: str) -> int: ...
 
 
-def never_run(results: list[Result]) -> dict[str, str]:
+def never_run(results: Sequence[Result]) -> dict[str, str]:
     """Tests, and files with tests, that were skipped in each step in which they occur, with a reason."""
     outcomes: dict[str, set[str]] = {}
     reasons: dict[str, str] = {}
@@ -38,14 +38,14 @@ def never_run(results: list[Result]) -> dict[str, str]:
     return {test: reason for test, reason in sorted(reasons.items()) if outcomes[test] <= {"skipped", "collected"}}
 
 
-def unlisted(results: list[Result]) -> Iterator[str]:
+def unlisted(results: Sequence[Result]) -> Iterator[str]:
     """A line for each test that ran nowhere, and whose reason is not in MAY_SKIP."""
     for test, reason in never_run(results).items():
         if not any(part in reason for part in MAY_SKIP):
             yield f"SKIPPED {test} - {reason} (make it run, or add it to .ci/kept.py)"
 
 
-def table(results: list[Result], passed: int, failed: int, seconds: float) -> str:
+def table(results: Sequence[Result], passed: int, failed: int, seconds: float) -> str:
     """The text of benchmarks/full.out."""
     described = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
     lines = [

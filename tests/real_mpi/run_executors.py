@@ -11,6 +11,7 @@ from concurrent.futures import Executor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from importlib import import_module
+from itertools import count
 from typing import Any
 
 import fakempi
@@ -32,13 +33,13 @@ def dask(*, kill: bool = False) -> Any:
         if kill:
             submit, (victim, _) = executor.submit, sorted(client.run(os.getpid).values())
 
+            numbers = count(1)
+
             def submit_and_kill(*arguments: Any, **options: Any) -> Any:
-                submit_and_kill.jobs += 1
-                if submit_and_kill.jobs == KILLED_AT:
+                if next(numbers) == KILLED_AT:
                     os.kill(victim, signal.SIGKILL)
                 return submit(*arguments, **options)
 
-            submit_and_kill.jobs = 0
             executor.submit = submit_and_kill
         yield executor
 
