@@ -44,6 +44,8 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
         "in most libraries; infinite: every send is buffered",
     )
     group.addoption("--mpi-strict", action="store_true", help="report findings as failures instead of warnings")
+    help_text = "suppress findings of this kind, or kinds with commas: message-lost,file-leak"
+    group.addoption("--mpi-ignore", metavar="KIND", action="append", default=[], help=help_text)
     group.addoption("--mpi-seed", type=int, metavar="N", help="break ties between ranks at random, with this seed")
     help_text = "run each marked test in every schedule that can give a different result, up to N runs"
     group.addoption("--mpi-explore", type=int, metavar="N", default=0, help=help_text)
@@ -118,7 +120,7 @@ def pytest_configure(config: pytest.Config) -> None:
         frames = ExitStack()
         frames.enter_context(all_shown(True))
         config.add_cleanup(frames.close)
-    if config.getoption("--mpi-cost") or config.getoption("--mpi-algorithms"):
+    if config.getoption("--mpi-cost") or config.getoption("--mpi-algorithms") or config.getoption("--mpi-ignore"):
         _options(config)
     if environment.of(config).process is not None:
         if environment.rank_of_child() is None:
@@ -136,7 +138,10 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Report if an installed mpi4py was not used."""
+    """Report suppressions that match nothing, and whether an installed mpi4py was not used."""
+    suppressing = sys.modules.get("fakempi.apps.testing.suppressing")  # imported with the first marked test
+    if suppressing is not None and (text := suppressing.unused(config, terminalreporter)):
+        terminalreporter.write_line(f"fakempi: {text}")
     if ALIAS in config.stash and config.stash[ALIAS].unusable:
         terminalreporter.write_line(
             f"fakempi: mpi4py is emulated; the installed mpi4py has no MPI library ({config.stash[ALIAS].unusable})"
@@ -247,13 +252,16 @@ def _call(item: Any, mark: pytest.Mark, how: str) -> None:
         pytest.fail(f"{item.name} is a coroutine function, which is not supported on ranks", pytrace=False)
     with in_place_of_pytest_timeout(item):
         from fakempi.apps.testing.calls import RankCall
+        from fakempi.apps.testing.suppressing import called
 
+        called(item)
         getattr(RankCall(item, mark, _options(item.config), _isolated(item, mark)), how)()
 
 
 def _options(config: pytest.Config) -> dict[str, Any]:
     """Return the options for `fakempi.run`."""
     collectives_package.load_despite_shadowing()  # from here on the project's directory is on the path
+    from fakempi.apps.testing.suppressing import rules_of
     from fakempi.core.options import algorithms, cost_model
 
     table, chosen = None, config.getoption("--mpi-algorithms")
@@ -272,6 +280,7 @@ def _options(config: pytest.Config) -> dict[str, Any]:
         "algorithms": table,
         "backend": config.getoption("--mpi-backend"),
         "strict": config.getoption("--mpi-strict"),
+        "ignore": rules_of(config),
         "check_buffers": True,  # tests look for errors, so check buffers, too
         "seed": config.getoption("--mpi-seed"),
         "schedule": config.getoption("--mpi-schedule"),
@@ -318,4 +327,5 @@ def _replay(item: pytest.Item, schedule: str) -> str:
         arguments.append(f"--mpi4py={item.config.getoption('--mpi4py')}")
     if schedule:
         arguments.append(f"--mpi-schedule={schedule}")
+    arguments += [shlex.quote(f"--mpi-ignore={kinds}") for kinds in item.config.getoption("--mpi-ignore")]
     return " ".join([*arguments, *["--mpi-strict"] * bool(item.config.getoption("--mpi-strict"))])

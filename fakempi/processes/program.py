@@ -14,6 +14,7 @@ from typing import Any
 from fakempi import MPI
 from fakempi.errors import MPIError
 from fakempi.errors.classes import ERR_UNSUPPORTED_OPERATION
+from fakempi.errors.paths import files_of_sites
 from fakempi.isolation.mpi4py import private_names
 from fakempi.isolation.program import Program
 from fakempi.isolation.settings.launchers import launcher_variables
@@ -126,7 +127,8 @@ class ProcessProgram(Program):
                 relay.finish()
 
     def end(self) -> None:
-        """Kill the children of ranks that have not started, and restore the limit of open files."""
+        """Kill the children of ranks that have not started, restore the limit of open files, and record the known files."""
+        self.files |= {os.path.abspath(file) for file in files_of_sites()}
         for child, _ in self.children.values():
             child.kill()
         self.children.clear()

@@ -15,7 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from fakempi.apps.cli.console import console, error_console, print_command, print_text
 from fakempi.apps.cli.interrupts import INTERRUPTED
-from fakempi.apps.cli.running import command_of, report_failure
+from fakempi.apps.cli.running import command_of, report_failure, suppressions
 from fakempi.apps.cli.workers import workers
 from fakempi.core import options as parse
 from fakempi.errors import DeadlockError, RankError, RunTimeoutError
@@ -68,6 +68,8 @@ def check(options: Namespace) -> int:
         passing = "for which no passing schedule was found" if alone else "next to a schedule that passes"
         print_text(out, f"the first failure, {passing}: {options.html}\n")
     print_text(out, _verdict(exploration), "bold red" if failures else "bold")
+    for remark in exploration.remarks():
+        print_text(out, remark)
     return FAILS if failures else CLEAN if exploration.exhausted else SO_FAR
 
 
@@ -125,6 +127,7 @@ class CheckedScript:
 
     def __init__(self, script: Program, recorded: RecordedInput) -> None:
         self.script, self.recorded = script, recorded
+        self.files = script.files
         self.universe: Any = None
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -163,7 +166,7 @@ def _explored(script: Program, nprocs: int, options: Namespace, so_far: Explorat
                 checked, nprocs, runs=options.runs, seconds=options.seconds, seed=options.seed,
                 mixing=options.mixing, polls=options.polls, compare=compare,
                 stop="first" if options.first else None, on_run=report, backend=options.backend, timeout=options.timeout,
-                executor=executor,
+                executor=executor, ignore=suppressions(options),
                 cost=parse.cost_model(options.cost) if options.cost else None,
                 algorithms=parse.algorithms(options.algorithms) if options.algorithms else None, **given,
             )  # fmt: skip
@@ -187,6 +190,7 @@ def _replay_command(options: Namespace, failure: Failure, command: list[str]) ->
     arguments += ["--mpi", options.mpi] if options.mpi != "mpich" else []
     for name in ("share", "private"):
         arguments += [word for package in getattr(options, name) for word in (f"--{name}", package)]
+    arguments += [word for kinds in options.ignore for word in ("--ignore", kinds)]
     return [*arguments, *command]
 
 
