@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from fakempi.apps.cli.console import console, error_console, print_command, print_text
-from fakempi.apps.cli.interrupts import INTERRUPTED
+from fakempi.apps.cli.interrupts import INTERRUPTED, TERMINATED, Terminated, terminable
 from fakempi.apps.cli.running import command_of, report_failure, suppressions
 from fakempi.apps.cli.workers import workers
 from fakempi.core import options as parse
@@ -47,13 +47,14 @@ def check(options: Namespace) -> int:
         return FAILS
     out, so_far = console(), Exploration()
     try:
-        with all_shown(options.full_traceback):
+        with all_shown(options.full_traceback), terminable():
             exploration = _explored(script, nprocs, options, so_far)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
         tokens = ", ".join(failure.schedule for failure in so_far.failures[:MAX_SHOWN])
         failing = f", {len(so_far.failures)} failing: {tokens}" if tokens else ""
-        print_text(out, f"interrupted after {counted(so_far.runs, 'schedule', ',')}{failing}")
-        return INTERRUPTED
+        terminated = isinstance(interrupt, Terminated)
+        print_text(out, f"{Terminated.verb if terminated else 'interrupted'} after {counted(so_far.runs, 'schedule', ',')}{failing}")
+        return TERMINATED if terminated else INTERRUPTED
     failures = exploration.failures
     for number, failure in enumerate(failures[:MAX_SHOWN], 1):
         _show(out, failure, number, script, nprocs, _replay_command(options, failure, command))

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from fakempi.apps.cli.extras import terminal_viewer
-from fakempi.apps.cli.interrupts import INTERRUPTED, TIMED_OUT, Interrupts
+from fakempi.apps.cli.interrupts import TIMED_OUT, Interrupts
 from fakempi.apps.cli.mpirun import on_path
 from fakempi.core import options as parse
 from fakempi.core.reports.findings import NOTES, Finding, headline, lines
@@ -98,7 +98,7 @@ def run_script(options: Namespace) -> int:
         with on_path(options.mpirun), all_shown(options.full_traceback), interrupts:
             result = run(script, nprocs, **arguments)
     except KeyboardInterrupt as interrupt:
-        text = "\n  ".join([f"interrupted{interrupts.progress()}", *interrupts.places])
+        text = "\n  ".join([f"{interrupts.verb}{interrupts.progress()}", *interrupts.places])
         _print_error(f"fakempi: {text}")
         universe = script.universe
         trace = None if universe is None else recorded_trace(universe, universe.recorder, interrupt)
@@ -106,7 +106,7 @@ def run_script(options: Namespace) -> int:
             if interrupts.places:
                 trace.about["ended"]["text"] = text
             _save(trace, script, options.trace)
-        return INTERRUPTED
+        return interrupts.code
     except (RunTimeoutError, RankError, DeadlockError, FindingsError) as error:
         _save(error.trace, script, options.trace)
         code = report_failure(error, nprocs, script)
