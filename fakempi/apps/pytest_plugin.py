@@ -24,7 +24,16 @@ import pytest
 from fakempi.apps.testing import alias, comm_fixtures, environment, path_fixtures
 from fakempi.apps.testing.fixtures import DeferredFixture, defer, defer_if_needed, finish_shared_fixtures, is_private
 from fakempi.apps.testing.limits import OUTCOME, TIMER, in_place_of_pytest_timeout
-from fakempi.apps.testing.markers import HELP, ISOLATIONS, isolated, marker_of, not_on_ranks, parametrize, skip_unless
+from fakempi.apps.testing.markers import (
+    HELP,
+    ISOLATIONS,
+    isolated,
+    marker_of,
+    misspelled,
+    not_on_ranks,
+    parametrize,
+    skip_unless,
+)
 from fakempi.core import collectives_package
 
 BUFFERING = {"zero": 0, "eager": 65536, "infinite": 1 << 62}
@@ -63,6 +72,9 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
     )
     group.addoption("--mpi4py", choices=alias.CHOICES, help=help_text)
     parser.addini("mpi4py", help_text, default="auto")
+    if not environment.has_pytest_mpi():
+        group.addoption("--with-mpi", action="store_true", help="for pytest-mpi; here marked tests always run")
+        group.addoption("--only-mpi", action="store_true", help="skip tests that are not marked to run on ranks")
     _install_early(parser, pluginmanager.get_plugin("pytestconfig"))
 
 
@@ -165,7 +177,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Parametrize a marked test by its numbers of ranks."""
     mark = marker_of(metafunc.definition)
     if mark is not None and mark.name not in environment.of(metafunc.config).owners:
-        parametrize(metafunc, mark)
+        try:
+            parametrize(metafunc, mark)
+        except pytest.UsageError as error:  # pytest would show our frames, and not the test
+            raise pytest.Collector.CollectError(f"{metafunc.definition.nodeid}: {error}") from None
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -173,6 +188,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Apply the markers of pytest-mpi to tests on ranks."""
     where = environment.of(config)
     for item in items:
+        if config.getoption("only_mpi", False) and "mpi" not in where.owners and marker_of(item) is None:
+            item.add_marker(pytest.mark.skip(reason="--only-mpi: not marked to run on ranks"))
         if "mpi" not in where.owners and (where.comm is not None or _marker(item) is not None):
             not_on_ranks(item)
 
@@ -211,9 +228,12 @@ def pytest_runtest_call(item: pytest.Item) -> None:
         if any(isinstance(value, DeferredFixture) for value in getattr(item, "funcargs", {}).values()):
             other = marker_of(item)
             owner = None if other is None else environment.of(item.config).owners.get(other.name)
-            mark_it = "comm needs a number of ranks: mark the test, such as @pytest.mark.mpi(ranks=3)"
+            mark_it = "comm needs a number of ranks: mark the test, such as @pytest.mark.mpi(ranks=3)" + misspelled(item)
             run_it = f"comm needs virtual ranks, but {owner} runs this test: pass --mpi4py=emulated"
             pytest.fail(run_it if owner else mark_it, pytrace=False)
+    elif environment.of(item.config).comm is None and iscoroutinefunction(getattr(item, "obj", None)):
+        # now: plugins such as anyio would run it, on one rank
+        pytest.fail(f"{item.name} is a coroutine function, which is not supported on ranks", pytrace=False)
     elif environment.of(item.config).comm is None and _is_case(item):
         item.runtest = lambda: _call(item, mark, "unittest")  # type: ignore[method-assign]  # an item of unittest runs on all ranks
 
@@ -248,8 +268,6 @@ def _isolated(item: pytest.Item, mark: pytest.Mark) -> bool:
 
 def _call(item: Any, mark: pytest.Mark, how: str) -> None:
     __tracebackhide__ = True
-    if iscoroutinefunction(item.obj):
-        pytest.fail(f"{item.name} is a coroutine function, which is not supported on ranks", pytrace=False)
     with in_place_of_pytest_timeout(item):
         from fakempi.apps.testing.calls import RankCall
         from fakempi.apps.testing.suppressing import called

@@ -166,7 +166,7 @@ def test_invalid_entries_are_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("kind", [*ENDS, "DeadlockError"])
 def test_what_ends_a_run_cannot_be_suppressed(tmp_path: Path, kind: str) -> None:
-    """Neither by an option nor by a comment."""
+    """Not by an option, and not by a comment."""
     sentence = f"{kind} is not a kind of finding: it ends the run, so it cannot be suppressed"
     with pytest.raises(ValueError, match=sentence):
         fakempi.run(lost, 2, ignore=kind)

@@ -53,7 +53,8 @@ def check(options: Namespace) -> int:
         tokens = ", ".join(failure.schedule for failure in so_far.failures[:MAX_SHOWN])
         failing = f", {len(so_far.failures)} failing: {tokens}" if tokens else ""
         terminated = isinstance(interrupt, Terminated)
-        print_text(out, f"{Terminated.verb if terminated else 'interrupted'} after {counted(so_far.runs, 'schedule', ',')}{failing}")
+        verb = Terminated.verb if terminated else "interrupted"
+        print_text(out, f"{verb} after {counted(so_far.runs, 'schedule', ',')}{failing}")
         return TERMINATED if terminated else INTERRUPTED
     failures = exploration.failures
     for number, failure in enumerate(failures[:MAX_SHOWN], 1):

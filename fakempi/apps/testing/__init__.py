@@ -14,6 +14,7 @@ source_lines     the program's lines that reports name
 output           recording of output by rank
 private_modules  modules that are private to each rank
 schedules        exploration of a test in every schedule
+subtests         `subTest` of a TestCase on a rank
 suppressing      suppressed findings of a session
 session          pytest itself on the ranks of `fakempi run`
 child_session    the same with `--processes`

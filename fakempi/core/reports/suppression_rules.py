@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from fakempi.core.reports.findings import KINDS
 
 ENDS = ("deadlock", "livelock", "timeout", "exception", "abort", "death", "mpi-error", "error")
-"""What ends a run. A program may be told not to report an error, but nobody can tell it to go on."""
+"""Names of errors that end a run. They are not findings: a run cannot continue after them."""
 
 
 @dataclass(frozen=True)
