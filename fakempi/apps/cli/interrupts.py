@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -45,7 +46,6 @@ class Interrupts:
         self.places: list[str] = []
         self.verb, self.code = "interrupted", INTERRUPTED
         self.handlers: dict[int, Any] = {}
-        self.process = os.getpid()
         self.killer: threading.Timer | None = None
         self.ended = threading.Event()
 
@@ -77,11 +77,7 @@ class Interrupts:
         return f" at t = {seconds(universe.loop.now)}, {ended_ranks(ended, len(universe.processes))}"
 
     def _terminated(self, number: int, frame: FrameType | None) -> None:
-        """Handle SIGTERM in the main thread; a process that a rank has forked ends at once."""
-        if os.getpid() != self.process:
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
-            os.kill(os.getpid(), signal.SIGTERM)
-            return
+        """Handle SIGTERM in the main thread."""
         if not self.places:
             self.verb, self.code = Terminated.verb, TERMINATED
         self._interrupted(number, frame)
@@ -127,6 +123,31 @@ class TermHandler:
     def __call__(self, number: int, frame: FrameType | None) -> None:
         """Handle the signal."""
         self.handle(number, frame)
+
+
+_set, _get = signal.signal, signal.getsignal  # not those that programs see
+_masks = threading.local()  # of the thread that forks
+
+
+def _before_fork() -> None:
+    """Block SIGTERM: Python would lose one that arrives in the child before it has its own handlers."""
+    if isinstance(_get(signal.SIGTERM), TermHandler):
+        _masks.before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+
+
+def _after_fork(in_child: bool) -> None:
+    """Restore the mask; a process that a rank has forked has the default action."""
+    before, _masks.before = getattr(_masks, "before", None), None
+    if before is not None:
+        if in_child:
+            _set(signal.SIGTERM, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_before_fork, after_in_parent=partial(_after_fork, False), after_in_child=partial(_after_fork, True)
+    )
 
 
 @contextmanager

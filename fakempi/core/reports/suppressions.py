@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import partial
 from pathlib import PurePath
 from types import CodeType
@@ -48,10 +48,10 @@ class Suppressions:
         """Return the suppressions for the argument `ignore` of `run` and `explore`."""
         if isinstance(ignore, Suppressions):
             return ignore
-        kinds: list[str] = [ignore] if isinstance(ignore, str) else list(ignore or ())
-        if not all(isinstance(kind, str) for kind in kinds):
+        kinds: Any = [ignore] if isinstance(ignore, str) else ignore or ()
+        if not isinstance(kinds, Collection) or not all(isinstance(kind, str) for kind in kinds):
             raise MPITypeError(ERR_ARG, f"run: ignore must be a kind of finding or a list of kinds, not {ignore!r}.")
-        return cls(kinds)
+        return cls([*kinds])
 
     def load(self) -> Suppressions:
         """Read pyproject.toml now; MPIValueError if it is invalid."""

@@ -220,8 +220,10 @@ def _execute(start: dict[str, Any]) -> None:
 
 def _ignored_breakpoint(rank: int, *_: Any, **__: Any) -> None:
     """Say how to debug this rank, which has no input: pdb would end the run."""
-    frame = sys._getframe(1)
-    place = f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
+    import traceback  # few programs need it
+
+    caller = traceback.extract_stack(limit=2)[0]
+    place = f"{os.path.basename(caller.filename)}:{caller.lineno}"
     sys.stderr.write(
         f"fakempi: breakpoint() at {place} is ignored on rank {rank}, a process without a terminal: use --debug {rank}\n"
     )
