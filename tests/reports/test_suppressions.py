@@ -186,7 +186,7 @@ def test_a_comment_without_a_known_kind_is_an_error(tmp_path: Path) -> None:
 
 def test_unused_suppressions_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """But not for kinds that only strict runs check, or for files that are not loaded."""
-    entries = [f'{ENTRY}file = "{file}"\n' for file in ("pool.py", "other.py")]
+    entries = [f'{ENTRY}file = "{file}"\n' for file in ("pool.py", "never_loaded.py")]
     (tmp_path / "pyproject.toml").write_text("".join(entries))
     monkeypatch.chdir(tmp_path)
     text = "def main(comm):\n    comm.Dup()  # fakempi: ignore[communicator-leak]\n    comm.size  # fakempi: ignore[epoch]\n"
