@@ -11,6 +11,7 @@ from __future__ import annotations
 import linecache
 import os
 import shlex
+import sys
 import traceback
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
@@ -19,6 +20,7 @@ from typing import Any, NoReturn
 from weakref import WeakKeyDictionary
 
 from fakempi.core.options import algorithms, cost_model
+from fakempi.core.reports.suppressions import unused_text
 from fakempi.core.run_result import Run
 from fakempi.core.world import run
 from fakempi.errors import RankError, RunError
@@ -33,7 +35,10 @@ class _Parser(ArgumentParser):
         raise ValueError(f"%%mpi: {message}.")
 
 
-USAGE = "%%mpi -n RANKS [--trace] [--keep] [--reset] [--cost MODEL] [--algorithms LIST] [--seed S] [--prefix] [-o NAME]"
+USAGE = (
+    "%%mpi -n RANKS [--trace] [--keep] [--reset] [--cost MODEL] [--algorithms LIST] [--seed S] [--prefix] [--ignore KIND] "
+    "[-o NAME]"
+)
 STATES: WeakKeyDictionary[Any, tuple[int, dict[int, Main]]] = WeakKeyDictionary()
 """IPython shell -> number of ranks of cells with --keep, and the modules `__main__` of the ranks that have started."""
 
@@ -103,7 +108,10 @@ def run_cell(line: str, cell: str, shell: Any) -> Run[int | None]:
                 algorithms=algorithms(options.algorithms) if options.algorithms else None,
                 seed=options.seed,
                 trace=options.trace,
+                ignore=[kind.strip() for kinds in options.ignore for kind in kinds.split(",")],
             )
+            if text := unused_text(result.unused_suppressions):
+                sys.stderr.write(f"{text}\n")
         except RunError as error:
             if error.trace is not None:
                 shell.user_ns[options.output or "_mpi"] = error.trace
@@ -142,5 +150,6 @@ def _parse_line(line: str) -> Namespace:
     parser.add_argument("--prefix", action="store_true")
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("--reset", action="store_true")
+    parser.add_argument("--ignore", action="append", default=[])
     parser.add_argument("-o", dest="output", default="")
     return parser.parse_args(words)

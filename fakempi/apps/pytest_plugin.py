@@ -27,7 +27,7 @@ from fakempi.apps.testing import alias, comm_fixtures, environment, path_fixture
 from fakempi.apps.testing.fixtures import DeferredFixture
 from fakempi.apps.testing.isolation import is_case, is_isolated, set_up
 from fakempi.apps.testing.limits import OUTCOME, TIMER, in_place_of_pytest_timeout
-from fakempi.apps.testing.markers import HELP, ISOLATIONS, marker_of, not_on_ranks, parametrize, skip_unless
+from fakempi.apps.testing.markers import HELP, ISOLATIONS, marker_of, misspelled, not_on_ranks, parametrize, skip_unless
 from fakempi.apps.testing.world_reads import follow_world, reads_of
 from fakempi.core import collectives_package
 
@@ -52,6 +52,8 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
         "in most libraries; infinite: every send is buffered",
     )
     group.addoption("--mpi-strict", action="store_true", help="report findings as failures instead of warnings")
+    help_text = "suppress findings of this kind, or kinds with commas: message-lost,file-leak"
+    group.addoption("--mpi-ignore", metavar="KIND", action="append", default=[], help=help_text)
     group.addoption("--mpi-seed", type=int, metavar="N", help="break ties between ranks at random, with this seed")
     help_text = "run each marked test in every schedule that can give a different result, up to N runs"
     group.addoption("--mpi-explore", type=int, metavar="N", default=0, help=help_text)
@@ -70,6 +72,9 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
     )
     group.addoption("--mpi4py", choices=alias.CHOICES, help=help_text)
     parser.addini("mpi4py", help_text, default="auto")
+    if not environment.has_pytest_mpi():
+        group.addoption("--with-mpi", action="store_true", help="for pytest-mpi; here marked tests always run")
+        group.addoption("--only-mpi", action="store_true", help="skip tests that are not marked to run on ranks")
     _install_early(parser, pluginmanager.get_plugin("pytestconfig"))
 
 
@@ -128,7 +133,7 @@ def pytest_configure(config: pytest.Config) -> None:
         frames = ExitStack()
         frames.enter_context(all_shown(True))
         config.add_cleanup(frames.close)
-    if config.getoption("--mpi-cost") or config.getoption("--mpi-algorithms"):
+    if config.getoption("--mpi-cost") or config.getoption("--mpi-algorithms") or config.getoption("--mpi-ignore"):
         _options(config)
     if environment.of(config).comm is not None:
         config.pluginmanager.register(SkipOtherSizes())
@@ -152,7 +157,10 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Report if an installed mpi4py was not used."""
+    """Report suppressions that match nothing, and whether an installed mpi4py was not used."""
+    suppressing = sys.modules.get("fakempi.apps.testing.suppressing")  # imported with the first marked test
+    if suppressing is not None and (text := suppressing.unused(config, terminalreporter)):
+        terminalreporter.write_line(f"fakempi: {text}")
     if ALIAS in config.stash and config.stash[ALIAS].unusable:
         terminalreporter.write_line(
             f"fakempi: mpi4py is emulated; the installed mpi4py has no MPI library ({config.stash[ALIAS].unusable})"
@@ -176,7 +184,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Parametrize a marked test by its numbers of ranks."""
     mark = marker_of(metafunc.definition)
     if mark is not None and mark.name not in environment.of(metafunc.config).owners:
-        parametrize(metafunc, mark)
+        try:
+            parametrize(metafunc, mark)
+        except pytest.UsageError as error:  # pytest would show our frames, and not the test
+            raise pytest.Collector.CollectError(f"{metafunc.definition.nodeid}: {error}") from None
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -185,6 +196,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     where = environment.of(config)
     reads_of(config).test_files.update(str(item.path) for item in items)
     for item in items:
+        if config.getoption("only_mpi", False) and "mpi" not in where.owners and marker_of(item) is None:
+            item.add_marker(pytest.mark.skip(reason="--only-mpi: not marked to run on ranks"))
         if "mpi" not in where.owners and (where.comm is not None or _marker(item) is not None):
             not_on_ranks(item)
 
@@ -255,9 +268,12 @@ def pytest_runtest_call(item: pytest.Item) -> None:
         if any(isinstance(value, DeferredFixture) for value in getattr(item, "funcargs", {}).values()):
             other = marker_of(item)
             owner = None if other is None else environment.of(item.config).owners.get(other.name)
-            mark_it = "comm needs a number of ranks: mark the test, such as @pytest.mark.mpi(ranks=3)"
+            mark_it = "comm needs a number of ranks: mark the test, such as @pytest.mark.mpi(ranks=3)" + misspelled(item)
             run_it = f"comm needs virtual ranks, but {owner} runs this test: pass --mpi4py=emulated"
             pytest.fail(run_it if owner else mark_it, pytrace=False)
+    elif environment.of(item.config).comm is None and iscoroutinefunction(getattr(item, "obj", None)):
+        # now: plugins such as anyio would run it, on one rank
+        pytest.fail(f"{item.name} is a coroutine function, which is not supported on ranks", pytrace=False)
     elif environment.of(item.config).comm is None and is_case(item) and not is_isolated(item):
         item.runtest = lambda: _call(item, mark, "unittest")  # type: ignore[method-assign]  # an item of unittest runs on all ranks
 
@@ -282,17 +298,18 @@ def pytest_timeout_set_timer(item: pytest.Item, settings: Any) -> Generator[None
 
 def _call(item: Any, mark: pytest.Mark, how: str) -> None:
     __tracebackhide__ = True
-    if iscoroutinefunction(item.obj):
-        pytest.fail(f"{item.name} is a coroutine function, which is not supported on ranks", pytrace=False)
     with in_place_of_pytest_timeout(item):
         from fakempi.apps.testing.calls import RankCall
+        from fakempi.apps.testing.suppressing import called
 
+        called(item)
         getattr(RankCall(item, mark, _options(item.config), is_isolated(item)), how)()
 
 
 def _options(config: pytest.Config) -> dict[str, Any]:
     """Return the options for `fakempi.run`."""
     collectives_package.load_despite_shadowing()  # from here on the project's directory is on the path
+    from fakempi.apps.testing.suppressing import rules_of
     from fakempi.core.options import algorithms, cost_model
 
     table, chosen = None, config.getoption("--mpi-algorithms")
@@ -311,6 +328,7 @@ def _options(config: pytest.Config) -> dict[str, Any]:
         "algorithms": table,
         "backend": config.getoption("--mpi-backend"),
         "strict": config.getoption("--mpi-strict"),
+        "ignore": rules_of(config),
         "check_buffers": True,  # tests look for errors, so check buffers, too
         "seed": config.getoption("--mpi-seed"),
         "schedule": config.getoption("--mpi-schedule"),
@@ -359,4 +377,5 @@ def _replay(item: pytest.Item, schedule: str) -> str:
         arguments.append(f"--mpi4py={item.config.getoption('--mpi4py')}")
     if schedule:
         arguments.append(f"--mpi-schedule={schedule}")
+    arguments += [shlex.quote(f"--mpi-ignore={kinds}") for kinds in item.config.getoption("--mpi-ignore")]
     return " ".join([*arguments, *["--mpi-strict"] * bool(item.config.getoption("--mpi-strict"))])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Generic
 
 from fakempi.core.arguments import T, could_not_start_thread, no_more_threads
@@ -42,6 +43,8 @@ class Run(Generic[T]):
         A `Trace` if the run was started with `trace=True`, else None.
     findings
         A list of `Finding`: errors in the program that did not stop it, the worst first.
+    suppressed
+        The findings that a comment, pyproject.toml or `ignore=` suppresses.
     fused_calls
         Collective calls by operation: how many were `fused`, and how many were `emulated`, by reason.
 
@@ -52,7 +55,9 @@ class Run(Generic[T]):
     <Run: 4 ranks, time 4 s, 6 messages, 81 bytes>
     """
 
-    def __init__(self, universe: Universe, returns: list[T], recorder: TraceRecorder | None) -> None:
+    def __init__(
+        self, universe: Universe, returns: list[T], recorder: TraceRecorder | None, unused: Callable[[], list[str]]
+    ) -> None:
         out, into = universe.network.out, universe.network.into
         self.returns = returns
         self.clocks = [process.task.clock for process in universe.processes]
@@ -64,7 +69,14 @@ class Run(Generic[T]):
         self.bytes = sum(port.bytes_sent for port in out)
         self.trace = recorded_trace(universe, recorder)
         self.findings = universe.ledger.findings()
+        self.suppressed = universe.ledger.suppressed_findings()
+        self._unused = unused
         self.fused_calls: dict[str, FusedCalls] = {} if universe.fused is None else universe.fused.calls.by_operation()
+
+    @property
+    def unused_suppressions(self) -> list[str]:
+        """The texts of the suppressions that match no finding of this run."""
+        return self._unused()
 
     @property
     def rounds(self) -> int:
@@ -93,7 +105,7 @@ def recorded_trace(universe: Universe, recorder: TraceService | None, error: Bas
     assert isinstance(recorder, TraceRecorder)  # the only implementation
     trace = shown(Trace.of(recorder, [process.task.clock for process in universe.processes]))
     places = (universe.cost.location(process.number) for process in universe.processes)
-    trace.about = metadata(universe.cost, universe.ledger.findings(), places)
+    trace.about = metadata(universe.cost, universe.ledger.all_findings(), places)
     if died := deaths(universe):
         trace.about["died"] = [{"rank": number, "time": time} for number, time in died]
     if error is not None:

@@ -21,10 +21,12 @@ from fakempi.core.network.delivery import Delivery
 from fakempi.core.network.express import Express
 from fakempi.core.network.guard import Guard, trusted
 from fakempi.core.network.models.zero_cost import ZeroCost
+from fakempi.core.reports.suppressions import Suppressions, source_files
 from fakempi.core.run_result import Run, rank_failure, recorded_trace
 from fakempi.core.seeded import SeededDelivery, use_seed
-from fakempi.errors import MPITypeError, MPIValueError, RunError
+from fakempi.errors import FindingsError, MPITypeError, MPIValueError, RunError
 from fakempi.errors.classes import ERR_ARG
+from fakempi.extensions.monitoring.contexts import monitored_run, stop_requests
 from fakempi.extensions.threads.changes import threads_as_tasks
 from fakempi.extensions.threads.ending import finish, wake_any_task
 from fakempi.extensions.threads.granting import chosen_grants
@@ -72,6 +74,7 @@ def run(
     poll_cost: float = 1e-6,
     schedule: str | Choices | None = None,
     fused: Fused = "auto",
+    ignore: str | Sequence[str] | Suppressions | None = None,
 ) -> Run[T]:
     """Call `main(comm, *args)` on each of `nprocs` virtual ranks, and return the results.
 
@@ -132,6 +135,9 @@ def run(
         "auto", the default: simulate a collective call from the schedule of its algorithm, without running the algorithm's
         code, if results, clocks and counters are exactly the same. "never": emulate all calls. "always": raise an error if
         a call cannot be fused.
+    ignore
+        Kinds of findings to suppress, in addition to those that comments (`# fakempi: ignore[message-lost]`) and
+        pyproject.toml suppress.
 
     Returns
     -------
@@ -171,6 +177,7 @@ def run(
         choices.steer(universe)
     if not trusted(model):
         _guard(universe)
+    suppressions = universe.ledger.rules = Suppressions.of(ignore)
     universe.recorder, universe.program_of_command = recorder, _script
     if recorder is not None:
         recorder.watch_polls(loop)
@@ -210,11 +217,14 @@ def run(
             if outer is not None:
                 outer.universe.inner, universe.outer = universe, outer.universe
             grants = nullcontext() if choices is None else chosen_grants(loop)
-            monitor = _monitor(universe, progress, timeout) if monitored else nullcontext()
-            with _stop_requests(universe), threads_as_tasks(loop, main, args), _cpu_time(universe), grants, monitor:
+            monitor = monitored_run(universe, progress, timeout) if monitored else nullcontext()
+            with stop_requests(universe), threads_as_tasks(loop, main, args), _cpu_time(universe), grants, monitor:
                 _drive(universe)
         except RunError as error:
             error.trace, error.findings = recorded_trace(universe, recorder, error), universe.ledger.findings()
+            error.suppressed = universe.ledger.suppressed_findings()
+            if isinstance(error, FindingsError):
+                suppressions.check(source_files(main))  # perhaps a finding counts because of a misspelled comment
             raise
         except (MemoryError, RuntimeError) as error:  # while no rank was running
             raise resource_error(error, nprocs) from error
@@ -224,7 +234,8 @@ def run(
             os_thread.loop = before
             if outer is not None:
                 outer.universe.inner = universe.outer = None
-        return Run(universe, returns, recorder)
+        suppressions.check(source_files(main))
+        return Run(universe, returns, recorder, lambda: suppressions.unused_by(main, strict))
 
 
 def _cpu_time(universe: Universe) -> AbstractContextManager[None]:
@@ -234,20 +245,6 @@ def _cpu_time(universe: Universe) -> AbstractContextManager[None]:
     from fakempi.extensions.cpu_time import metered
 
     return metered(universe)
-
-
-def _monitor(universe: Universe, progress: bool | str, timeout: float | None) -> AbstractContextManager[None]:
-    """Return a context that shows progress and ends the run after the time limit."""
-    from fakempi.extensions.monitoring.monitor import Monitor
-
-    return Monitor(universe, timeout, progress)
-
-
-def _stop_requests(universe: Universe) -> AbstractContextManager[None]:
-    """Return a context in which Ctrl-C ends the run."""
-    from fakempi.extensions.monitoring.stop_requests import StopRequests
-
-    return StopRequests(universe)
 
 
 def _script(command: Sequence[str]) -> Callable[[Any], Any]:

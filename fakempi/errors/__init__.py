@@ -209,10 +209,13 @@ class RunError(RuntimeError):
         The trace up to the failure if a trace was requested, else None.
     findings
         The findings up to the failure.
+    suppressed
+        The findings up to the failure that are suppressed.
     """
 
     trace: Trace | None = None
     findings: Sequence[Finding] = ()
+    suppressed: Sequence[Finding] = ()
 
     def _repr_html_(self) -> str:
         """Render for a notebook: the text, and the trace up to the failure if there is one."""

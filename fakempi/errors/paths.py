@@ -1,10 +1,13 @@
-"""Paths in messages: short paths of source files, and why a path is not a file."""
+"""Paths in messages: short paths and lines of source files, and why a path is not a file."""
 
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Iterator
 from contextlib import suppress
 from difflib import get_close_matches
+from weakref import WeakValueDictionary
 
 AMBIGUOUS = frozenset({"__init__.py", "__main__.py"})
 """File names that many packages have."""
@@ -23,6 +26,42 @@ def short_path(file: str) -> str:
         return name
     relative = os.path.relpath(file) if os.path.isabs(file) else file
     return os.path.join(os.path.basename(directory), name) if relative.startswith(os.pardir) else relative
+
+
+class Site(str):
+    """A line of a program as reports name it, `ring.py:14`, with the path of its file."""
+
+    file: str
+    line: int
+
+
+_sites: dict[str, WeakValueDictionary[str, Site]] = {}
+"""Text of a site -> file -> the site, as long as something refers to it."""
+
+_IN_TEXT = re.compile(r"[^\s:()',]+:\d+")
+
+
+def site(file: str, line: int) -> Site:
+    """Return a line of a file as text: `ring.py:14`."""
+    text = f"{short_path(file)}:{line}"
+    known = _sites.setdefault(text, WeakValueDictionary())
+    found = known.get(file)
+    if found is None:
+        found = known[file] = Site(text)
+        found.file, found.line = file, line
+    return found
+
+
+def sites_in(text: str) -> Iterator[list[Site]]:
+    """Yield, for each site that a sentence names, the lines that it may mean: several if files have the same name."""
+    for name in _IN_TEXT.findall(text):
+        if found := list(_sites.get(name, {}).values()):
+            yield found
+
+
+def files_of_sites() -> set[str]:
+    """Return the files of all sites."""
+    return {file for sites in list(_sites.values()) for file in list(sites)}
 
 
 def missing_file(path: str, hint: str = "") -> str:

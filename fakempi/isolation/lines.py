@@ -37,14 +37,21 @@ class Sink:
         return bool(self.stream.isatty())
 
 
+class Cursor:
+    """The end of a stream that several ranks write to: which of them has shown part of a line there, if any."""
+
+    owner: Lines | None = None
+
+
 class Lines:
     """Passes on the lines of a rank once they are complete.
 
-    `label` is the prefix of each line. Bytes after the last newline are kept until their line is complete or the rank ends.
+    `label` is the prefix of each line. Bytes after the last newline are kept until their line is complete, the program
+    flushes them and the stream is a terminal, or the rank ends.
     """
 
-    def __init__(self, write: Callable[[bytes], Any], label: str = "") -> None:
-        self.write, self.label = write, label.encode()
+    def __init__(self, write: Callable[[bytes], Any], label: str = "", cursor: Cursor | None = None) -> None:
+        self.write, self.label, self.cursor = write, label.encode(), cursor or Cursor()
         self.partial: list[bytes] = []
 
     def add(self, data: bytes) -> None:
@@ -54,29 +61,38 @@ class Lines:
             if self.partial:
                 head = b"".join(self.partial) + head
                 self.partial.clear()
-            if self.label:
-                head = self.label + head.replace(b"\n", b"\n" + self.label)
-            self.write(head + newline)
+            self.write(self._beginning() + head.replace(b"\n", b"\n" + self.label) + newline)
         if tail:
             self.partial.append(tail)
 
     def show(self) -> None:
         """Write the incomplete line at once: it may be a question to the user."""
         if self.partial:
-            data = self.label + b"".join(self.partial)
+            data = self._beginning() + b"".join(self.partial)
             self.partial.clear()
             self.write(data)
 
-    def show_progress(self, sink: Sink) -> None:
-        """Write the incomplete line if a carriage return and a terminal make it a display that is overwritten later.
+    def show_flushed(self, sink: Sink) -> None:
+        """Write the incomplete line, which the program has flushed, if the stream is a terminal.
 
-        Not with a label, which the next text would overwrite.
+        Text of another rank begins on a new line then, unless a carriage return makes this one a display that is
+        overwritten later. Such a display is not shown with a label, which the next text would overwrite.
         """
-        if self.partial and not self.label and any(b"\r" in part for part in self.partial) and sink.is_terminal():
+        if not self.partial or not sink.is_terminal():
+            return
+        if not any(b"\r" in part for part in self.partial):
             self.show()
+            self.cursor.owner = self
+        elif not self.label:
+            self.show()
+
+    def _beginning(self) -> bytes:
+        """Return what precedes the next text: nothing if it continues a line that is shown, else the label."""
+        owner, self.cursor.owner = self.cursor.owner, None
+        return b"" if owner is self else (self.label if owner is None else b"\n" + self.label)
 
     def finish(self) -> None:
         """Write the incomplete last line of a rank that has ended. It gets a newline only if lines have labels."""
-        if self.partial and self.label:
+        if self.label and (self.partial or self.cursor.owner is self):
             self.partial.append(b"\n")
         self.show()

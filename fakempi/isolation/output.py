@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
-from fakempi.isolation.lines import Lines, Sink
+from fakempi.isolation.lines import Cursor, Lines, Sink
 from fakempi.isolation.rank_state import RankState
 
 
@@ -24,9 +24,10 @@ def replace_stream(name: str, stream: Any) -> Any:
 class LineBytes(io.BufferedIOBase):
     """`sys.stdout.buffer` of a rank: its bytes arrive at the real stream unchanged, in whole lines."""
 
-    def __init__(self, sink: Sink, label: str, lock: Any, before_write: Callable[[], object]) -> None:
+    def __init__(self, sink: Sink, label: str, lock: Any, before_write: Callable[[], object], cursor: Cursor) -> None:
         super().__init__()
-        self.sink, self.lock, self.lines, self.before_write = sink, lock, Lines(sink.write, label), before_write
+        self.sink, self.lock, self.before_write = sink, lock, before_write
+        self.lines = Lines(sink.write, label, cursor)
         self.pid = os.getpid()
         self.keeps_partial = True
 
@@ -54,11 +55,11 @@ class LineBytes(io.BufferedIOBase):
             self.pid, self.keeps_partial = os.getpid(), False
 
     def flush(self) -> None:
-        """Flush the real stream. Part of a line is kept, unless it is a progress bar on a terminal."""
+        """Flush the real stream. Part of a line is kept, unless the stream is a terminal."""
         if not getattr(self.sink.stream, "closed", False):  # it may be, after the run
             with self.lock:
                 self._drop_in_fork()
-                self.lines.show_progress(self.sink)
+                self.lines.show_flushed(self.sink)
             self.sink.flush()
 
     def finish(self) -> None:
@@ -105,9 +106,9 @@ class RankStream:
     ASCII text without a newline is collected here first, because `print` writes each argument separately.
     """
 
-    def __init__(self, sink: Sink, label: str, lock: Any, newline: str | None) -> None:
+    def __init__(self, sink: Sink, label: str, lock: Any, newline: str | None, cursor: Cursor) -> None:
         real = sink.stream
-        self.data = LineBytes(sink, label, lock, self.complete)
+        self.data = LineBytes(sink, label, lock, self.complete, cursor)
         self.text = text = io.TextIOWrapper(
             self.data,
             encoding=getattr(real, "encoding", None) or "utf-8",
@@ -172,7 +173,7 @@ class LineStream(io.TextIOWrapper):
         super().__init__(io.BytesIO())  # unused: all methods are replaced
         self.real: Any = io.StringIO() if real is None else real  # it was closed: output is lost
         self.running_state = running_state
-        self.sink = Sink(self.real)
+        self.sink, self.cursor = Sink(self.real), Cursor()
         self.newline = None if real is sys.__stdout__ or real is sys.__stderr__ else ""  # only those have "\r\n" on Windows
         self.lock = threading.RLock()  # threads that ranks start may write at any time, and signal handlers, too
         self.real.flush()  # ranks write to the layer of bytes below
@@ -187,7 +188,7 @@ class LineStream(io.TextIOWrapper):
     def _output(self, state: RankState) -> RankStream:
         output: RankStream | None = state.outputs.get(id(self))
         if output is None:
-            output = state.outputs[id(self)] = RankStream(self.sink, state.label, self.lock, self.newline)
+            output = state.outputs[id(self)] = RankStream(self.sink, state.label, self.lock, self.newline, self.cursor)
         return output
 
     def write(self, text: str) -> int:

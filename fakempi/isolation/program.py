@@ -69,6 +69,7 @@ class Program:
     codes : exit codes of the processes that have ended, by process number; spawned processes have the highest numbers
     mains : None, or process number -> module `__main__` of an earlier run, with its communicators; this run continues it
     universe : the universe of the run, once a rank has started
+    files : the files of the script and of the modules that each rank has a copy of, once the rank has ended
     """
 
     def __init__(
@@ -83,6 +84,7 @@ class Program:
         self.command, self.label, self.seed = [str(part) for part in command], label, seed
         self.share, self.private, self.mpi = share, private, check_launcher(mpi)
         self.codes: dict[int, int] = {}
+        self.files: set[str] = set()
         self.mains: dict[int, Main] | None = None
         self.universe: Any = None
         first, *rest = _without_mpi4py(self.command) or [""]
@@ -96,6 +98,8 @@ class Program:
         path = os.path.abspath(self.file) if self.file else os.path.join(os.getcwd(), "-c")
         self.directory = path if self.is_application else os.path.dirname(path)  # the first entry of `sys.path`
         self.argv = [first, *rest]
+        if os.path.isfile(self.file) and not self.is_application:
+            self.files.add(path)
         self.chosen = choices(share, private, self.directory)
         self.source = b""
         self.code: CodeType | None = None if self.module else self._compiled()
@@ -144,11 +148,13 @@ class Program:
             return code
         finally:
             NAMESPACES.leave(process)
+            files = [vars(module).get("__file__") for module in state.modules.values() if isinstance(module, ModuleType)]
+            self.files.update(os.path.abspath(file) for file in files if isinstance(file, str))
 
     def for_spawn(self, command: Sequence[str]) -> Program:
         """Return a program for a command that a rank spawns, with the same options and the same dictionary of exit codes."""
         spawned = Program(command, self.label, self.seed, self.share, self.private, self.mpi)
-        spawned.codes = self.codes
+        spawned.codes, spawned.files = self.codes, self.files | spawned.files
         return spawned
 
     def as_typed(self) -> list[str]:

@@ -14,6 +14,8 @@ from typing import Any
 from fakempi import MPI
 from fakempi.errors import MPIError
 from fakempi.errors.classes import ERR_UNSUPPORTED_OPERATION
+from fakempi.errors.paths import files_of_sites
+from fakempi.isolation.lines import Cursor
 from fakempi.isolation.mpi4py import private_names
 from fakempi.isolation.program import Program
 from fakempi.isolation.settings.launchers import launcher_variables
@@ -93,12 +95,13 @@ class ProcessProgram(Program):
         super().__init__(command, label, seed, mpi=mpi)
         self.debug, self.debug_port, self.allowed = debug, debug_port, allowed
         self.open_files = 0
+        self.cursors = {1: Cursor(), 2: Cursor()}  # of standard output and standard error
         self.children: dict[int, tuple[ChildProcess, Relay]] = {}
 
     def for_spawn(self, command: Sequence[str]) -> ProcessProgram:
         """Return a program for a command that a rank spawns, with the same options, but without a debugger."""
         spawned = ProcessProgram(command, self.label, self.seed, allowed=self.allowed, mpi=self.mpi)
-        spawned.codes, spawned.open_files = self.codes, self.open_files
+        spawned.codes, spawned.open_files, spawned.cursors = self.codes, self.open_files, self.cursors
         return spawned
 
     def __call__(self, comm: Intracomm) -> int:
@@ -131,7 +134,8 @@ class ProcessProgram(Program):
                 relay.finish()
 
     def end(self) -> None:
-        """Kill the children of ranks that have not started, and restore the limit of open files."""
+        """Kill the children of ranks that have not started, restore the limit of open files, and record the known files."""
+        self.files |= {os.path.abspath(file) for file in files_of_sites()}
         for child, _ in self.children.values():
             child.kill()
         self.children.clear()
@@ -141,7 +145,7 @@ class ProcessProgram(Program):
         """Start the child of a rank. It initializes and runs until its first MPI call, while other ranks run."""
         debug, reads = process.number in self.debug, process.number == 0 and sys.stdin is not None
         label = self.label.format(rank=process.universe.names.short(process.number))
-        relay = Relay(label, reads and sys.stdin.isatty())
+        relay = Relay(label, reads and sys.stdin.isatty(), self.cursors)
         template = process.universe.state(Template) if Template.is_possible() else None
         fork = None if template is None else partial(template.fork, preload=self._may_preload())
         port = self.debug_port + list(self.debug).index(process.number) if debug and self.debug_port else 0

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from functools import partial
 
-from fakempi.isolation.lines import Lines, Sink
+from fakempi.isolation.lines import Cursor, Lines, Sink
 
 
 class Relay:
     """Writes the output of a child to the standard streams of the parent: its bytes, line by line.
 
-    `label` is the prefix of each line. With `prompts`, an incomplete line is written at once: it may be a question.
+    `label` is the prefix of each line. All relays share the `cursors`, one for each stream. With `prompts`, an incomplete
+    line is written at once: it may be a question.
     """
 
-    def __init__(self, label: str, prompts: bool = False) -> None:
+    def __init__(self, label: str, prompts: bool = False, cursors: Mapping[int, Cursor] | None = None) -> None:
         self.prompts = prompts
-        self.lines = {number: Lines(partial(self._write, number), label) for number in (1, 2)}
+        shared = cursors or {}
+        self.lines = {number: Lines(partial(self._write, number), label, shared.get(number)) for number in (1, 2)}
 
     def write(self, number: int, data: bytes) -> None:
         """Add output of the child to a stream; write complete lines."""
@@ -25,7 +28,7 @@ class Relay:
         if self.prompts:
             lines.show()
         else:
-            lines.show_progress(_sink(number))
+            lines.show_flushed(_sink(number))
 
     def finish(self) -> None:
         """Write the incomplete last line of each stream."""

@@ -22,7 +22,7 @@ _SCHEDULE = {
 }  # fmt: skip
 SCHEMA = {
     "command?": str, "cost?": str, "date?": str, "versions?": {"*": str},
-    "findings?": [{"text": str, "ranks": [int], "note": bool}], "ended?": _ENDED, "schedule?": _SCHEDULE,
+    "findings?": [{"text": str, "ranks": [int], "note": bool, "suppressed?": str}], "ended?": _ENDED, "schedule?": _SCHEDULE,
     "died?": [{"rank": int, "time": float}],
     "levels?": [{"name": str, "parts": [[int]]}],  # outermost first; pairs of a part and a count of ranks
 }  # fmt: skip

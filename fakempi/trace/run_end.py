@@ -32,7 +32,7 @@ def ended(error: BaseException, time: float, blocked: Sequence[Any] = (), lines:
     elif isinstance(error, RankError):
         text, headline = "\n  ".join([text, *lines]), f"{error.name} failed with {type(error.exception).__name__}"
     elif isinstance(error, KeyboardInterrupt):
-        headline = f"interrupted at t = {time:.6g} s"
+        headline = f"{getattr(error, 'verb', 'interrupted')} at t = {time:.6g} s"
         text = "\n  ".join([headline, *lines])
     elif isinstance(error, FindingsError):  # views show the findings, too
         headline = text.partition("\n")[0].rstrip(":")

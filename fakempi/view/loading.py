@@ -100,11 +100,16 @@ def metadata(
         "cost": _model(cost),
         "date": datetime.now().astimezone().isoformat(sep=" ", timespec="seconds"),
         "versions": {"fakempi": _version(), "Python": platform.python_version()},
-        "findings": [{**one.as_record(), "text": str(one)} for one in findings],
+        "findings": [_record(one) for one in findings],
     }
     if levels := encoded(places):
         about["levels"] = levels
     return about
+
+
+def _record(finding: Any) -> dict[str, Any]:
+    """Return a finding as JSON values. For programs that do not know suppressions, a suppressed one is a note."""
+    return {**finding.as_record(), "note": finding.note or bool(finding.suppressed), "text": str(finding)}
 
 
 def _model(cost: object) -> str:

@@ -18,6 +18,7 @@ from fakempi.apps.cli import main
 from fakempi.apps.cli.interrupts import Interrupts
 from fakempi.extensions.threads.unmanaged import has_unmanaged_threads
 from fakempi.isolation import Program
+from fakempi.trace.record import load
 
 BEGINNING = "import os, signal, sys\nfrom mpi4py import MPI\ncomm = MPI.COMM_WORLD\n"
 PRESS = "os.kill(os.getpid(), signal.SIGINT)\n"
@@ -126,3 +127,43 @@ def test_ctrl_c_while_modules_are_imported_prints_no_traceback() -> None:
     done = subprocess.run([sys.executable, "-c", text, "list"], capture_output=True, text=True, timeout=270)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
     assert 'fakempi = "fakempi.__main__:start"' in (Path(__file__).parents[2] / "pyproject.toml").read_text()
+
+
+TERMINATE = PRESS.replace("SIGINT", "SIGTERM")
+
+
+def test_a_terminated_run_is_reported_and_loses_no_output(tmp_path: Path, backend: Any, capsys: Capture) -> None:
+    """As an interrupted one, with 143: incomplete lines are written, and the trace is saved."""
+    script = f"{BEGINNING}print('part', end='')\ncomm.Barrier()\nif comm.rank == 0: {TERMINATE}while True: comm.Barrier()\n"
+    (tmp_path / "work.py").write_text(script)
+    options = ["--backend", backend, "--trace", str(tmp_path / "t.json")]
+    assert main(["run", "-n", "2", *options, str(tmp_path / "work.py")]) == 143
+    out, err = capsys.readouterr()
+    assert out == "partpart"
+    assert err.startswith("fakempi: terminated at t = ")
+    assert "work.py:" in err
+    assert load(tmp_path / "t.json").about["ended"]["headline"].startswith("terminated at t = ")
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+def test_programs_see_the_default_action_of_sigterm(tmp_path: Path, capsys: Capture) -> None:
+    """And may set a handler; a process that a rank has forked is ended by the signal."""
+    script = f"""{BEGINNING}
+print(signal.getsignal(signal.SIGTERM) is signal.SIG_DFL)
+pid = os.fork()
+if pid == 0:
+    while True: pass
+os.kill(pid, signal.SIGTERM)
+print(os.waitpid(pid, 0)[1])
+print(signal.signal(signal.SIGTERM, lambda number, frame: print('mine')) is signal.SIG_DFL)
+{TERMINATE}"""
+    (tmp_path / "work.py").write_text(script)
+    assert main(["run", "-n", "1", str(tmp_path / "work.py")]) == 0
+    assert capsys.readouterr().out == "True\n15\nTrue\nmine\n"
+
+
+def test_a_terminated_search_reports_its_results(tmp_path: Path, capsys: Capture) -> None:
+    """With the number of schedules that were run."""
+    (tmp_path / "work.py").write_text(f"{BEGINNING}{TERMINATE}while True: pass\n")
+    assert main(["check", "-q", "-n", "1", str(tmp_path / "work.py")]) == 143
+    assert capsys.readouterr().out == "terminated after 0 schedules\n"

@@ -46,6 +46,39 @@ def test_usage_errors_are_rejected(words: str, message: str, capsys: Capture) ->
     assert message in capsys.readouterr().err
 
 
+SHORT_START = "#!{python}\n"
+ENV_START = "#!/usr/bin/env python3\n"
+LONG_START = "#!/bin/sh\n'''exec' {python} \"$0\" \"$@\"\n' '''\n"
+
+
+@pytest.mark.parametrize("start", [SHORT_START, ENV_START, LONG_START])
+def test_a_console_script_is_a_python_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture, start: str
+) -> None:
+    """By its name on PATH or its path, also for `fakempi run` and Spawn; a program in another language is not."""
+    script, other = tmp_path / "bin" / "tool", tmp_path / "bin" / "pythonic"
+    script.parent.mkdir()
+    script.write_text(start.format(python=sys.executable) + "import sys\nprint(*sys.argv[1:])\n")
+    other.write_text("#!/opt/python/bin/sh\nls\n")
+    for file in (script, other):
+        file.chmod(0o755)
+    monkeypatch.setenv("PATH", str(script.parent), prepend=os.pathsep)
+    assert main(["mpirun", "-n", "2", "tool", "-a"]) == 0
+    assert main(["mpirun", "-n", "2", str(script), "-a"]) == 0
+    assert main(["run", "-n", "2", "tool", "-a"]) == 0
+    spawn = "from mpi4py import MPI; MPI.COMM_SELF.Spawn('tool', ['-a'], 2)"
+    assert main(["run", "-n", "1", "-c", spawn]) == 0
+    assert capsys.readouterr().out == "-a\n" * 8
+    assert main(["mpirun", "-n", "2", "pythonic"]) == 2
+
+
+@pytest.mark.parametrize("option", ["--version", "-version", "-V"])
+def test_the_version_is_printed(capsys: Capture, option: str) -> None:
+    """Test suites read it to find out whether mpiexec exists."""
+    assert main(["mpirun", option]) == 0
+    assert capsys.readouterr().out.startswith("mpiexec (fakempi) ")
+
+
 def test_environment_variables_are_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     """In the syntax of both libraries; the exit code is the script's."""
     monkeypatch.setenv("FAKEMPI_TEST_A", "0")

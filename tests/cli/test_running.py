@@ -227,7 +227,7 @@ def test_a_seed_gives_another_reproducible_order(capsys: Capture) -> None:
     [
         (["-n", "4"], "the script is missing: use fakempi run -n 4 script.py, or -m module."),
         (["-n", "4", "nowhere.py"], "there is no file 'nowhere.py'."),
-        (["-n", "4", "pytest", "-q"], "there is no file 'pytest'. Use -m pytest to run a module."),
+        (["-n", "4", "no_such_module", "-q"], "there is no file 'no_such_module'. Use -m no_such_module to run a module."),
         (["-n", "0", "-c", "1"], "-n 0: there must be at least 1 rank."),
         (["-n", "x", "-c", "1"], "'x' is not a number of ranks: use 4 or 1k."),
         (["-n", "4", "--trace", "t.txt", "-c", "1"], "--trace t.txt: the file's name must end in .json, .npz or .html."),

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from fakempi.isolation.lines import Cursor
 from fakempi.isolation.output import LineStream, finish_output
 from fakempi.isolation.rank_state import RankState
 from fakempi.processes.relay import Relay
@@ -254,14 +255,41 @@ def test_a_progress_bar_is_shown_on_a_terminal_when_it_is_flushed(monkeypatch: p
     real, state = Screen(terminal), RankState(0, "", ())
     monkeypatch.setattr(sys, "stdout", real)
     stream, relay = LineStream(real, lambda: state), Relay("")
-    stream.write("part")
-    stream.flush()
-    relay.write(1, b"part")
-    assert real.bytes.getvalue() == b""
     stream.write("\r50 %")
     stream.flush()
     relay.write(1, b"\r50 %")
-    assert real.bytes.getvalue() == (b"part\r50 %" * 2 if terminal else b"")
+    assert real.bytes.getvalue() == (b"\r50 %" * 2 if terminal else b"")
     finish_output(state)
     relay.finish()
-    assert real.bytes.getvalue() == b"part\r50 %" * 2
+    assert real.bytes.getvalue() == b"\r50 %" * 2
+
+
+@pytest.mark.parametrize("label", ["", "[{}] "])
+def test_part_of_a_line_is_shown_on_a_terminal_when_it_is_flushed(monkeypatch: pytest.MonkeyPatch, label: str) -> None:
+    """Text of another rank begins on a new line; the rank itself continues its line."""
+    real, states = Screen(True), [RankState(rank, label.format(rank), ()) for rank in range(2)]
+    monkeypatch.setattr(sys, "stdout", real)
+    running, cursors = [states[0]], {1: Cursor(), 2: Cursor()}
+    stream = LineStream(real, lambda: running[0])
+    relays = [Relay(label.format(rank), False, cursors) for rank in range(2)]
+
+    def by_stream(rank: int, text: str) -> None:
+        running[0] = states[rank]
+        stream.write(text)
+        stream.flush()
+
+    def by_relay(rank: int, text: str) -> None:
+        relays[rank].write(1, text.encode())
+
+    first, second = (label.format(rank) for rank in range(2))
+    for write in (by_stream, by_relay):
+        real.bytes.truncate(0)
+        real.bytes.seek(0)
+        write(0, "working ")
+        assert real.bytes.getvalue().decode() == f"{first}working "
+        write(0, "...")
+        write(1, "hello\n")
+        write(0, "done\nnext")
+        write(0, "\n")
+        lines = [f"{first}working ...", f"{second}hello", f"{first}done", f"{first}next", ""]
+        assert real.bytes.getvalue().decode() == "\n".join(lines)

@@ -36,6 +36,20 @@ def test_a_cell_runs_on_ranks(capfd: pytest.CaptureFixture[str]) -> None:
     assert len(result.clocks) == 3
 
 
+def test_a_comment_in_a_cell_suppresses_a_finding(capsys: pytest.CaptureFixture[str]) -> None:
+    """Also with `--keep`, whose cells have lines of the same names. One that suppresses nothing is reported."""
+    cell = "from mpi4py import MPI\nMPI.COMM_WORLD.rank or MPI.COMM_WORLD.send(1, 1){}\n"
+    shell, comment = Shell(), "  # fakempi: ignore[message-lost] known"
+    for options in ("", "--keep"):
+        result = run_cell(f"-n 2 {options}", cell.format(comment), shell)
+        assert [len(result.findings), len(result.suppressed)] == [0, 1]
+        assert len(run_cell(f"-n 2 {options}", cell.format(""), shell).findings) == 1
+    assert not run_cell("-n 2 --ignore message-lost", cell.format(""), shell).findings
+    assert capsys.readouterr().err == ""
+    run_cell("-n 2 --ignore epoch,file-leak", "pass", shell)
+    assert capsys.readouterr().err == "2 suppressions match no finding: ignore epoch; ignore file-leak\n"
+
+
 def test_a_failing_cell_reports_the_line() -> None:
     """The line of the cell; the results up to then are available."""
     shell = Shell()

@@ -396,3 +396,85 @@ def test_a_strict_test_fails_at_the_line_that_writes_to_memory_in_use(pytester: 
     result.assert_outcomes(failed=1)
     assert "ValueError: assignment destination is read-only" in text
     assert "buffer-in-use: rank 0: b[0] = 1 at test_a_strict_test_fails" in text
+
+
+def test_the_report_names_ranks_in_log_messages_and_subtests(pytester: pytest.Pytester) -> None:
+    """A failed part of a test does not end it; each rank reads its own output from `capsys`."""
+    result, text = run_pytest(
+        pytester,
+        """
+import logging, unittest
+
+@pytest.mark.mpi(ranks=2)
+def test_log(comm, caplog):
+    logging.getLogger("x").warning("hello")
+    assert "hello" in caplog.messages and comm.rank == 0
+
+@pytest.mark.mpi(ranks=2)
+class TestParts(unittest.TestCase):
+    def test_parts(self):
+        for number in range(3):
+            with self.subTest("part", number=number):
+                self.assertEqual(MPI.COMM_WORLD.rank, number)
+            with self.subTest(number=number):
+                self.skipTest("here")
+
+@pytest.mark.mpi(ranks=2)
+def test_capsys(comm, capsys):
+    print("rank", comm.rank)
+    comm.barrier()
+    assert capsys.readouterr().out == f"rank {comm.rank}\\n"
+    print("again")
+    assert tuple(capsys.readouterr()) == ("again\\n", "")
+""",
+    )
+    result.assert_outcomes(passed=1, failed=2)
+    assert "[0] WARNING  x:" in text
+    assert "[1] WARNING  x:" in text
+    assert "AssertionError: 0 != 1, in subtest [part] (number=1) (2 of 6 subtests failed)" in text
+    assert "AssertionError: 0 != 2, in subtest [part] (number=2)" in text
+    assert "rank 1: AssertionError: 1 != 0, in subtest [part] (number=0) (2 of 6 subtests failed)" in text
+
+
+def test_a_misspelled_marker_names_its_test(pytester: pytest.Pytester) -> None:
+    """Whether its argument or its name is misspelled; frames of the plugin are not shown."""
+    _, text = run_pytest(pytester, "@pytest.mark.mpi(rank=2)\ndef test_it(comm): pass")
+    assert ".py::test_it: @pytest.mark.mpi: rank is unknown; did you mean ranks?" in text
+    assert "markers.py" not in text
+    _, text = run_pytest(pytester, "@pytest.mark.mip(ranks=2)\ndef test_it(comm): pass", "-Wignore")
+    assert "did you mean mpi instead of mip?" in text
+
+
+def test_the_options_of_pytest_mpi_are_accepted(pytester: pytest.Pytester) -> None:
+    """`--with-mpi` has no effect; `--only-mpi` skips tests without a marker."""
+    source = "@pytest.mark.mpi\ndef test_on_ranks(comm): assert comm.size == 2\ndef test_other(): pass"
+    run_pytest(pytester, source, "--with-mpi")[0].assert_outcomes(passed=2)
+    run_pytest(pytester, source, "--only-mpi")[0].assert_outcomes(passed=1, skipped=1)
+
+
+def test_coroutine_functions_fail_before_other_plugins_run_them(pytester: pytest.Pytester) -> None:
+    """A plugin such as anyio's would call them on one rank, with a placeholder for `comm`."""
+    as_in_anyio = "@pytest.hookimpl(tryfirst=True)\ndef pytest_pyfunc_call(pyfuncitem): return True"
+    pytester.makeconftest(f"import pytest\n{as_in_anyio}")
+    result, text = run_pytest(pytester, "@pytest.mark.mpi\nasync def test_it(comm): assert 0")
+    assert "test_it is a coroutine function, which is not supported on ranks" in text
+    result.assert_outcomes(failed=1)
+
+
+def test_a_search_counts_the_modes_in_which_a_test_fails(pytester: pytest.Pytester) -> None:
+    """Although it stops at the first failure."""
+    source = "@pytest.mark.mpi\ndef test_it(comm):\n    comm.send(1, 1 - comm.rank)\n    comm.recv()"
+    _, text = run_pytest(pytester, source, "--mpi-explore=20")
+    assert "fails in 1 of 2 modes: with zero buffering every send waits for its receive; with infinite buffering" in text
+    assert "of 2 modes" not in run_pytest(pytester, source, "--mpi-explore=20", "--mpi-buffering=zero")[1]
+
+
+def test_code_in_reports_has_the_path_that_pytest_shows(pytester: pytest.Pytester) -> None:
+    """Relative to the working directory, also for a deadlock, which has no traceback."""
+    (pytester.path / "sub").mkdir()
+    text = "import pytest\n@pytest.mark.mpi\ndef test_it(comm):\n    {}\n"
+    (pytester.path / "sub" / "test_stuck.py").write_text(text.format("comm.recv()"))
+    (pytester.path / "sub" / "test_failed.py").write_text(text.format("assert 0"))
+    _, text = run_pytest(pytester, "")
+    assert "\nsub/test_stuck.py:4:\n" in text
+    assert "\nsub/test_failed.py:4: AssertionError" in text

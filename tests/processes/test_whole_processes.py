@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Timer
+from typing import Any
 
 import pytest
 
@@ -281,3 +282,16 @@ def test_a_function_cannot_be_spawned(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "fakempi", "run", "--processes", "-q", "-n", "1", str(script)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=270)
     assert "a function cannot be spawned if ranks are processes: spawn a script." in done.stdout, done.stderr
+
+
+def test_a_breakpoint_on_a_rank_without_input_names_the_option(tmp_path: Path) -> None:
+    """The program goes on, unless PYTHONBREAKPOINT selects another function; pdb would end the run."""
+    (tmp_path / "work.py").write_text("from mpi4py import MPI\nbreakpoint()\nprint(MPI.COMM_WORLD.rank)\n")
+    command = [sys.executable, "-m", "fakempi", "run", "-n", "2", "--processes", str(tmp_path / "work.py")]
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONBREAKPOINT"}
+    sentence = "fakempi: breakpoint() at work.py:2 is ignored on rank {0}, a process without a terminal: use --debug {0}\n"
+    for more, ranks in (({}, [0, 1]), ({"PYTHONBREAKPOINT": "0"}, [])):
+        options: dict[str, Any] = {"stdin": subprocess.DEVNULL, "env": {**environment, **more}, "timeout": 200}
+        done = subprocess.run(command, capture_output=True, text=True, check=True, **options)
+        assert done.stdout == "0\n1\n"
+        assert sorted(done.stderr.splitlines(keepends=True)) == [sentence.format(rank) for rank in ranks]

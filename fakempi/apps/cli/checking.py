@@ -15,8 +15,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 
 from fakempi.apps.cli.comparison.progress import TerminalProgress
 from fakempi.apps.cli.console import console, error_console, print_command, print_text
-from fakempi.apps.cli.interrupts import INTERRUPTED
-from fakempi.apps.cli.running import command_of, report_failure
+from fakempi.apps.cli.interrupts import INTERRUPTED, TERMINATED, Terminated, terminable
+from fakempi.apps.cli.running import command_of, report_failure, suppressions
 from fakempi.apps.cli.workers import workers
 from fakempi.core import options as parse
 from fakempi.errors import DeadlockError, RankError, RunTimeoutError
@@ -48,13 +48,15 @@ def check(options: Namespace) -> int:
         return FAILS
     out, so_far = console(), Exploration()
     try:
-        with all_shown(options.full_traceback):
+        with all_shown(options.full_traceback), terminable():
             exploration = _explored(script, nprocs, options, so_far)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
         tokens = ", ".join(failure.schedule for failure in so_far.failures[:MAX_SHOWN])
         failing = f", {len(so_far.failures)} failing: {tokens}" if tokens else ""
-        print_text(out, f"interrupted after {counted(so_far.runs, 'schedule', ',')}{failing}")
-        return INTERRUPTED
+        terminated = isinstance(interrupt, Terminated)
+        verb = Terminated.verb if terminated else "interrupted"
+        print_text(out, f"{verb} after {counted(so_far.runs, 'schedule', ',')}{failing}")
+        return TERMINATED if terminated else INTERRUPTED
     failures = exploration.failures
     for number, failure in enumerate(failures[:MAX_SHOWN], 1):
         _show(out, failure, number, script, nprocs, _replay_command(options, failure, command))
@@ -69,6 +71,8 @@ def check(options: Namespace) -> int:
         passing = "for which no passing schedule was found" if alone else "next to a schedule that passes"
         print_text(out, f"the first failure, {passing}: {options.html}\n")
     print_text(out, _verdict(exploration), "bold red" if failures else "bold")
+    for remark in exploration.remarks():
+        print_text(out, remark)
     return FAILS if failures else CLEAN if exploration.exhausted else SO_FAR
 
 
@@ -126,6 +130,7 @@ class CheckedScript:
 
     def __init__(self, script: Program, recorded: RecordedInput) -> None:
         self.script, self.recorded = script, recorded
+        self.files = script.files
         self.universe: Any = None
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -164,7 +169,7 @@ def _explored(script: Program, nprocs: int, options: Namespace, so_far: Explorat
                 checked, nprocs, runs=options.runs, seconds=options.seconds, seed=options.seed,
                 mixing=options.mixing, polls=options.polls, compare=compare,
                 stop="first" if options.first else None, on_run=report, backend=options.backend, timeout=options.timeout,
-                executor=executor,
+                executor=executor, ignore=suppressions(options),
                 cost=parse.cost_model(options.cost) if options.cost else None,
                 algorithms=parse.algorithms(options.algorithms) if options.algorithms else None, **given,
             )  # fmt: skip
@@ -188,6 +193,7 @@ def _replay_command(options: Namespace, failure: Failure, command: list[str]) ->
     arguments += ["--mpi", options.mpi] if options.mpi != "mpich" else []
     for name in ("share", "private"):
         arguments += [word for package in getattr(options, name) for word in (f"--{name}", package)]
+    arguments += [word for kinds in options.ignore for word in ("--ignore", kinds)]
     return [*arguments, *command]
 
 

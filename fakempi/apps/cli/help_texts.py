@@ -129,7 +129,7 @@ Errors that do not stop the run (findings) are listed at the end.
 
 exit code: as mpiexec's, the bitwise or of all ranks' exit codes, or Abort's
 error code; 1 after an exception or a deadlock; 3 for findings with --strict;
-124 after a timeout; 130 after Ctrl-C.
+124 after a timeout; 130 after Ctrl-C; 143 after SIGTERM.
 
 """
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from fakempi.core import options as parse
+from fakempi.mpi.comms.console_scripts import console_script
 from fakempi.mpi.comms.python_options import python_options
 
 COUNTS = frozenset({"-n", "-np", "--n", "--np", "-c"})
@@ -34,7 +35,7 @@ examples:
                              the same for a script that starts mpirun
 
 Options of mpirun that place processes on machines are accepted and ignored.
-Only Python programs can be run.
+Only Python programs can be run, also by their names: mpirun -n 4 pytest.
 """
 
 HINT = "fakempi mpirun -n 4 [options] python script.py [arguments]"
@@ -43,8 +44,10 @@ HINT = "fakempi mpirun -n 4 [options] python script.py [arguments]"
 def translated(arguments: Sequence[str]) -> list[str]:
     """Return the arguments of `mpirun` as arguments of `fakempi`; sets environment variables and the working directory."""
     remaining, count, more = list(arguments), "", []
-    if remaining[:1] in (["--help"], ["-h"]):
+    if remaining[:1] in (["--help"], ["-h"], ["-help"]):
         return ["mpirun", "--help"]
+    if remaining[:1] in (["--version"], ["-version"], ["-V"]):
+        return ["mpirun", "--version"]
     while remaining and remaining[0].startswith("-"):
         option = remaining.pop(0)
         short = option[1:] if option.startswith("--") else option
@@ -87,6 +90,8 @@ def _program(command: list[str]) -> list[str]:
     if not (name.startswith("python") or command[0] == sys.executable):
         if command[0].endswith(".py") and os.path.isfile(command[0]):
             return command
+        if path := console_script(command[0]):
+            return [path, *command[1:]]
         raise parse.usage_error(f"{command[0]} is not a Python program. {HINT}")
     options, remaining = python_options(command[1:])
     return ["python", *options, *remaining] if options else remaining

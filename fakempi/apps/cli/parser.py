@@ -27,6 +27,8 @@ FUSED = (
 BACKEND = "run ranks on greenlets (fast) or on threads; auto (default): greenlets if that package is installed"
 MIXING = "bounded mixing: combine non-default choices at most K decisions apart"
 LAUNCHER = "set the environment variables of this launcher, such as PMI_RANK (default mpich)"
+VERSION = "print the version of fakempi (also -V), and exit"
+IGNORE = "suppress findings of this kind, or kinds with commas: message-lost,file-leak"
 COMPARE_OUTPUT = "what to compare between schedules: output (default) with its order, lines in any order, or none"
 
 
@@ -40,7 +42,8 @@ def make_parser() -> CommandParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, dest="command_name")
     costs = texts.cost_models()
     _add_run(_command(commands, "run", "run an mpi4py script on virtual ranks", texts.RUN + costs, _run))
-    _command(commands, "mpirun", "run a script with the options of mpirun or mpiexec", MPIRUN, _run)
+    mpirun = _command(commands, "mpirun", "run a script with the options of mpirun or mpiexec", MPIRUN, _run)
+    mpirun.add_argument("--version", action="version", version=f"mpiexec (fakempi) {__version__}", help=VERSION)
     _add_check(_command(commands, "check", "run a script in many or all schedules that MPI allows", texts.CHECK, _check))
     _add_list(_command(commands, "list", "list the algorithms and their claims", texts.LIST, _list))
     _add_view(_command(commands, "view", "show a trace", texts.VIEW, _view))
@@ -88,6 +91,7 @@ def _add_run(run: ArgumentParser) -> None:
     run.add_argument(
         "--findings", type=_format, metavar="text|json", default="text", help="format of findings; json:FILE writes a file"
     )
+    run.add_argument("--ignore", metavar="KIND", action="append", default=[], help=IGNORE)
     run.add_argument("--cpu-scale", type=_factor, metavar="F", default=0.0, help=CPU_SCALE)
     run.add_argument("--poll-cost", type=_time, metavar="S", default=1e-6, help=POLL_COST)
     run.add_argument("--timeout", type=_seconds, metavar="S", help="stop after S seconds, and show where each rank is")
@@ -146,6 +150,7 @@ def _add_check(check: ArgumentParser) -> None:
     check.add_argument("--timeout", type=_seconds, metavar="S", help="stop a run after S seconds")
     check.add_argument("--traces", metavar="NAME", help="write NAME.fails.json and NAME.passes.json for the first failure")
     check.add_argument("--html", metavar="FILE", help="write a page with the first failure and a schedule that passes")
+    check.add_argument("--ignore", metavar="KIND", action="append", default=[], help=IGNORE)
     check.add_argument("--quiet", "-q", action="store_true", help="no progress bar")
     _add_script(check)
 

@@ -19,10 +19,11 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from fakempi.apps.cli.extras import terminal_viewer
-from fakempi.apps.cli.interrupts import INTERRUPTED, TIMED_OUT, Interrupts
+from fakempi.apps.cli.interrupts import TIMED_OUT, Interrupts
 from fakempi.apps.cli.mpirun import on_path
 from fakempi.core import options as parse
 from fakempi.core.reports.findings import NOTES, Finding, headline, lines
+from fakempi.core.reports.suppressions import Suppressions, unused_text
 from fakempi.core.run_result import Run, recorded_trace
 from fakempi.core.world import run
 from fakempi.errors import (
@@ -41,6 +42,7 @@ from fakempi.errors.plurals import counted
 from fakempi.errors.tracebacks import all_shown, printed
 from fakempi.isolation import Program, program
 from fakempi.isolation.program import main_in
+from fakempi.mpi.comms.console_scripts import console_script
 from fakempi.mpi.comms.python_options import python_options
 from fakempi.processes.program import ProcessProgram, program_in_processes, wants_processes
 from fakempi.trace.record import Trace
@@ -68,6 +70,7 @@ def run_script(options: Namespace) -> int:
         "timeout": options.timeout or inf,  # infinite: enables the monitor, which handles Ctrl-C
         "cpu_scale": options.cpu_scale, "poll_cost": options.poll_cost, "schedule": options.schedule, "fused": options.fused,
         "kill": dict(options.kill) if options.kill else None,
+        "ignore": suppressions(options),
     }  # fmt: skip
     arguments["trace"] = bool(options.trace or options.interactive)
     browse = terminal_viewer() if options.interactive else None
@@ -95,7 +98,7 @@ def run_script(options: Namespace) -> int:
         with on_path(options.mpirun), all_shown(options.full_traceback), interrupts:
             result = run(script, nprocs, **arguments)
     except KeyboardInterrupt as interrupt:
-        text = "\n  ".join([f"interrupted{interrupts.progress()}", *interrupts.places])
+        text = "\n  ".join([f"{interrupts.verb}{interrupts.progress()}", *interrupts.places])
         _print_error(f"fakempi: {text}")
         universe = script.universe
         trace = None if universe is None else recorded_trace(universe, universe.recorder, interrupt)
@@ -103,16 +106,18 @@ def run_script(options: Namespace) -> int:
             if interrupts.places:
                 trace.about["ended"]["text"] = text
             _save(trace, script, options.trace)
-        return INTERRUPTED
+        return interrupts.code
     except (RunTimeoutError, RankError, DeadlockError, FindingsError) as error:
         _save(error.trace, script, options.trace)
         code = report_failure(error, nprocs, script)
-        _report_findings(error.findings, options)
+        _report_findings(error.findings, error.suppressed, options)
         if browse is not None:
             browse(error.trace, " ".join(command))
         return code
     _save(result.trace, script, options.trace)
-    _report_findings(result.findings, options)
+    _report_findings(result.findings, result.suppressed, options)
+    if text := unused_text(result.unused_suppressions):
+        _print_error(f"fakempi: {text}")
     if options.summary or (sys.stderr.isatty() and not options.quiet):
         _print_error("\n  ".join([_summary(result), *(_collective_calls(result) if options.summary else ())]))
     if browse is not None:
@@ -135,10 +140,17 @@ def report_failure(error: RunTimeoutError | RankError | DeadlockError | Findings
     return FAILED
 
 
-def _report_findings(findings: Sequence[Finding], options: Namespace) -> None:
+def suppressions(options: Namespace) -> Suppressions:
+    """Return the suppressions of `--ignore` and pyproject.toml."""
+    kinds = [kind.strip() for text in options.ignore for kind in text.split(",")]
+    return Suppressions(kinds, "--ignore ").load()
+
+
+def _report_findings(findings: Sequence[Finding], suppressed: Sequence[Finding], options: Namespace) -> None:
     """Print the findings as text or JSON, or write them to a file.
 
-    If all are of kinds that may be intended, only a strict run prints them.
+    If all are of kinds that may be intended, only a strict run prints them. Suppressed ones are not among them: a strict
+    run, or one with a summary, lists them separately.
     """
     format, _, path = options.findings.partition(":")
     if format == "json":
@@ -152,6 +164,8 @@ def _report_findings(findings: Sequence[Finding], options: Namespace) -> None:
         if kinds:
             hint = f"for details, run: fakempi explain {'KIND' if kinds[1:] else kinds[0]}"
             _print_error("\n  ".join([f"fakempi: {headline(findings)} ({hint})", *lines(findings)]))
+    if suppressed and (options.strict or options.summary):
+        _print_error("\n  ".join([f"fakempi: {headline(suppressed)} suppressed", *lines(suppressed)]))
 
 
 def _save(trace: Trace | None, script: Program, path: str) -> None:
@@ -186,6 +200,8 @@ def command_of(options: Namespace) -> list[str]:
     if command[0] == "-":
         return ["-c", sys.stdin.read(), *command[1:]]
     if command[0] not in ("-m", "-c") and not os.path.isfile(command[0]) and not main_in(command[0]):
+        if os.path.basename(command[0]) == command[0] and (path := console_script(command[0])):
+            return [path, *command[1:]]
         hint = f"Use -m {command[0]} to run a module." if command[0].isidentifier() else ""
         raise parse.usage_error(missing_file(command[0], hint))
     return command

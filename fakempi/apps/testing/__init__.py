@@ -17,6 +17,8 @@ one_test         pytest with one test on every rank, for these tests
 rank_plugin      the plugin of pytest on such a rank
 world_reads      modules and fixtures that use COMM_WORLD before the ranks run
 schedules        exploration of a test in every schedule
+subtests         `subTest` of a TestCase on a rank
+suppressing      suppressed findings of a session
 session          pytest itself on the ranks of `fakempi run`
 child_session    the same with `--processes`
 junit_report     one JUnit report for all ranks of `fakempi run -m pytest`

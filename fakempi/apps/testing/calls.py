@@ -20,6 +20,7 @@ from fakempi.apps.testing.outcome import RanksOutcome, on_every_rank
 from fakempi.apps.testing.schedules import failing_schedule, schedules
 from fakempi.apps.testing.shared_objects import SharedByTest, shared_by_test
 from fakempi.apps.testing.source_lines import file_and_line
+from fakempi.apps.testing.subtests import SubTests
 from fakempi.apps.testing.world_reads import reads_of
 from fakempi.core.reports.findings import Finding
 from fakempi.core.world import run
@@ -250,10 +251,12 @@ def _run_case(instance: Any, method: str) -> None:
     __tracebackhide__ = True
     case = type(instance)(method)
     vars(case).update({name: value for name, value in vars(instance).items() if name not in vars(case)})
+    case.subTest = subtests = SubTests(case.failureException)
     try:
         case.setUp()
         try:
             getattr(case, method)()
+            subtests.finish()
         finally:
             case.tearDown()
     finally:

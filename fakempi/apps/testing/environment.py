@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
@@ -56,6 +57,13 @@ class Environment:
             started = "fakempi run" if self.process is not None else "mpiexec"
             return f"inactive: marked tests run on the {self.comm.Get_size()} ranks of {started}"
         return ""
+
+
+def has_pytest_mpi() -> bool:
+    """Whether pytest-mpi is installed, which has options with these names. mpi-pytest, which has none, is named equally."""
+    found = find_spec("pytest_mpi")
+    places = [] if found is None else list(found.submodule_search_locations or ())
+    return found is not None and not any(os.path.exists(os.path.join(place, "plugin.py")) for place in places)
 
 
 ENVIRONMENT = pytest.StashKey[Environment]()

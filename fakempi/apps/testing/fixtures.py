@@ -12,6 +12,7 @@ from inspect import isgeneratorfunction
 from typing import Any
 
 import pytest
+from _pytest.capture import SysCapture
 
 
 class DeferredFixture:
@@ -83,6 +84,10 @@ class RankFixtures:
 
     def value(self, value: Any) -> Any:
         """Return this rank's fixture for a placeholder; any other value is returned unchanged."""
+        if isinstance(value, pytest.CaptureFixture) and value.captureclass is SysCapture:
+            from fakempi.apps.testing.output import RankCapture  # few tests need it
+
+            return self.created.setdefault(id(value), RankCapture(value, self.comm.Get_rank()))
         if not isinstance(value, DeferredFixture):
             return value
         if value._make is None:

@@ -55,6 +55,12 @@ def marker_of(node: pytest.Item) -> pytest.Mark | None:
     return next((mark for mark in node.iter_markers() if mark.name in MARKERS), None)
 
 
+def misspelled(node: pytest.Item) -> str:
+    """Return a question about a marker whose name is similar to one of ours; empty if there is none."""
+    similar = {mark.name: get_close_matches(mark.name, MARKERS, 1) for mark in node.iter_markers()}
+    return "".join(f"; did you mean {found[0]} instead of {name}?" for name, found in similar.items() if found)
+
+
 def sizes(mark: pytest.Mark) -> Sequence[int]:
     """Return the numbers of ranks that a marker requests."""
     for name in set(mark.kwargs).difference(ARGUMENTS):

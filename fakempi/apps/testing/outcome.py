@@ -9,7 +9,7 @@ from unittest import SkipTest
 
 import pytest
 
-from fakempi.apps.testing.output import output_by_rank
+from fakempi.apps.testing.output import log_with_ranks, output_by_rank
 from fakempi.apps.testing.source_lines import code_at
 from fakempi.core.reports.findings import Finding, headline
 from fakempi.core.reports.findings import lines as findings_in_lines
@@ -153,7 +153,7 @@ def on_every_rank(
             outcome.errors[comm.Get_rank()] = error
             outcome.clocks[comm.Get_rank()] = Wtime()
 
-    with output_by_rank(current_rank) as outcome.output:
+    with output_by_rank(current_rank) as outcome.output, log_with_ranks(current_rank):
         try:
             outcome.findings = run(main if wrapped is None else wrapped(main), size, **options).findings
         except (DeadlockError, RunTimeoutError) as error:

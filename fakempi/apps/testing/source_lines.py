@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import os
 import sys
 from collections.abc import Iterable
 
@@ -39,5 +40,12 @@ def code_at(places: Iterable[str], test: str) -> str:
         file, line = found
         code = [(number, linecache.getline(file, number).rstrip()) for number in range(max(line - CONTEXT, 1), line + 1)]
         if code[-1][1]:
-            parts.append("\n".join([f"{place}:", *(f"{'>' if number == line else ' '}   {text}" for number, text in code)]))
+            marked = (f"{'>' if number == line else ' '}   {text}" for number, text in code)
+            parts.append("\n".join([f"{_relative(file)}:{line}:", *marked]))
     return "\n\n".join(parts)
+
+
+def _relative(file: str) -> str:
+    """Return a path relative to the working directory, as pytest shows it in tracebacks, if the file is below it."""
+    relative = os.path.relpath(file)
+    return file if relative.startswith(os.pardir) else relative

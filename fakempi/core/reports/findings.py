@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from fakempi.core.reports.ranks import Names
 from fakempi.errors.plurals import counted
@@ -81,6 +82,8 @@ class Finding:
         The ranks as text.
     times
         The number of occurrences.
+    suppressed
+        Where and why the finding is suppressed; empty if it is not.
 
     Examples
     --------
@@ -98,18 +101,34 @@ class Finding:
     sentence: str
     rank_names: str
     times: int = 1
+    suppressed: str = ""
 
     def __str__(self) -> str:
+        suppressed = f"suppressed ({self.suppressed}): " if self.suppressed else ""
         often = f" ({self.times:,} times)" if self.times > len(self.ranks) else ""
         place = "" if self.place in ("", "?") else f" at {self.place}"
-        return f"{self.kind}: {self.rank_names}: {self.call}{place}: {self.sentence}{often}"
+        return f"{suppressed}{self.kind}: {self.rank_names}: {self.call}{place}: {self.sentence}{often}"
 
     def as_record(self) -> dict[str, object]:
         """Return the finding as plain values, for JSON."""
         return {
             "kind": self.kind, "ranks": list(self.ranks), "call": self.call, "place": self.place, "note": self.note,
-            "sentence": self.sentence, "times": self.times,
+            "sentence": self.sentence, "times": self.times, **({"suppressed": self.suppressed} if self.suppressed else {}),
         }  # fmt: skip
+
+
+class SuppressionRules(Protocol):
+    """Decides which findings are suppressed. Implemented by `core.reports.suppressions`."""
+
+    def of_finding(self, kind: str, place: str, sentence: str) -> str:
+        """Return where and why a finding is suppressed; empty if it is not."""
+
+    def allows(self, kind: str, site: str) -> bool:
+        """Return whether a finding that names a site would be suppressed."""
+
+
+Key = tuple[str, str, str, str, str]
+"""Kind, call, place, sentence, and the file of the place: files may have the same name."""
 
 
 class Ledger:
@@ -117,36 +136,69 @@ class Ledger:
 
     def __init__(self, names: Names) -> None:
         self.names = names
-        self.entries: dict[tuple[str, str, str, str], tuple[set[int], set[int], list[int]]] = {}
+        self.entries: dict[Key, tuple[set[int], set[int], list[int]]] = {}
+        self.rules: SuppressionRules | None = None  # set by `run`
+        self.suppressed: dict[Key, str] = {}  # key of a suppressed finding -> where and why
+        self.allowed: dict[tuple[str, str, str], bool] = {}  # results of `allows`
         self.unchecked: set[str] = set()  # sentences that say what a check did not cover, which are notes
 
     def add(
         self, kind: str, rank: int, call: str, place: str, sentence: str, others: Iterable[int] = (), times: int = 1,
         unchecked: bool = False,
-    ) -> None:  # fmt: skip
-        """Add a finding. `{others}` in the sentence is replaced by the names of `others`, which are merged like ranks.
+    ) -> bool:  # fmt: skip
+        """Add a finding; return whether it counts, because no rule suppresses it.
 
-        `unchecked`: the sentence reports no error, but where the check for errors of this kind is incomplete.
+        `{others}` in the sentence is replaced by the names of `others`, which are merged like ranks. `unchecked`: the
+        sentence reports no error, but where the check for errors of this kind is incomplete.
         """
         assert kind in KINDS, kind
         if unchecked:
             self.unchecked.add(sentence)
-        ranks, peers, seen = self.entries.setdefault((kind, call, place, sentence), (set(), set(), [0]))
+        key = _key(kind, call, place, sentence)
+        if key not in self.entries and self.rules is not None and (why := self.rules.of_finding(kind, place, sentence)):
+            self.suppressed[key] = why
+        ranks, peers, seen = self.entries.setdefault(key, (set(), set(), [0]))
         ranks.add(rank)
         peers.update(others)
         seen[0] += times
+        return key not in self.suppressed
+
+    def ranks_of(self, kind: str, call: str, place: str, sentence: str) -> set[int]:
+        """Return the ranks that have made an error."""
+        return self.entries.get(_key(kind, call, place, sentence), (set(),))[0]
+
+    def allows(self, kind: str, site: str) -> bool:
+        """Return whether findings of a kind that name a site are suppressed; operations by the million have few sites."""
+        key = (kind, site, getattr(site, "file", ""))
+        if key not in self.allowed:
+            self.allowed[key] = self.rules is not None and self.rules.allows(kind, site)
+        return self.allowed[key]
 
     def findings(self) -> list[Finding]:
-        """Return all findings, the worst kinds first; those of one kind in the order in which they were found."""
-        order = list(KINDS)
-        return [self._finding(key) for key in sorted(self.entries, key=lambda key: order.index(key[0]))]
+        """Return the findings that count, the worst kinds first; those of one kind in the order in which they were found."""
+        return [finding for finding in self.all_findings() if not finding.suppressed]
 
-    def _finding(self, key: tuple[str, str, str, str]) -> Finding:
-        (kind, call, place, sentence), (ranks, others, times) = key, self.entries[key]
+    def suppressed_findings(self) -> list[Finding]:
+        """Return the suppressed findings."""
+        return [finding for finding in self.all_findings() if finding.suppressed]
+
+    def all_findings(self) -> list[Finding]:
+        """Return all findings, suppressed ones last."""
+        order = list(KINDS)
+        keys = sorted(self.entries, key=lambda key: (key in self.suppressed, order.index(key[0])))
+        return [self._finding(key) for key in keys]
+
+    def _finding(self, key: Key) -> Finding:
+        (kind, call, place, sentence, _), (ranks, others, times) = key, self.entries[key]
         note = kind in NOTES or sentence in self.unchecked
         if others:
             sentence = sentence.replace("{others}", self.names.text(others, 6))
-        return Finding(kind, tuple(sorted(ranks)), call, place, note, sentence, self.names.text(ranks), times[0])
+        names, why = self.names.text(ranks), self.suppressed.get(key, "")
+        return Finding(kind, tuple(sorted(ranks)), call, place, note, sentence, names, times[0], why)
+
+
+def _key(kind: str, call: str, place: str, sentence: str) -> Key:
+    return kind, call, place, sentence, getattr(place, "file", "")
 
 
 def lines(findings: Sequence[Finding], maximum: int = LINES) -> list[str]:

@@ -94,8 +94,8 @@ class MemoryUse:
 
     def locked(self, ours: bool = False) -> MemoryUse:
         """In a strict run, make the program's arrays read-only; payloads that are `ours` are views of such arrays."""
-        locks = self.in_use.checks.locks
-        if locks is not None:
+        locks, ledger = self.in_use.checks.locks, self.in_use.checks.universe.ledger
+        if locks is not None and not ledger.allows("buffer-in-use", self.site):  # a write to a read-only array ends the run
             for region in self.regions:
                 array = region.payload
                 if type(array) is ndarray:

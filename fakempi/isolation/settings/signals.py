@@ -48,12 +48,13 @@ class Signals:
             if self.main_thread_state() is None:
                 return self.set(signalnum, handler)  # which raises an exception in a thread of a rank
             if threading.get_ident() == threading.main_thread().ident:
-                return self._set_in_process(state, signalnum, handler)
-            return self._set_for_rank(state, signalnum, handler)
+                return _seen(self._set_in_process(state, signalnum, handler))
+            return _seen(self._set_for_rank(state, signalnum, handler))
 
         @functools.wraps(self.get)
         def get_handler(signalnum: int) -> Any:
-            return self.get(signalnum) if signalnum not in self.handlers else self._of(self.running_state(), signalnum)
+            handler = self.get(signalnum) if signalnum not in self.handlers else self._of(self.running_state(), signalnum)
+            return _seen(handler)
 
         @functools.wraps(raise_signal)
         def raise_in_rank(signalnum: int, /) -> None:
@@ -127,3 +128,8 @@ class Signals:
                 if self.get(number) is not handler:
                     self.set(number, handler)
         self.handlers.clear()
+
+
+def _seen(handler: Any) -> Any:
+    """Return a handler as programs see it: one of the emulator is what it replaces."""
+    return getattr(handler, "in_place_of", handler)

@@ -11,6 +11,7 @@ from traceback import walk_tb
 from typing import Any
 
 from fakempi.core.network.models.hockney import Hockney
+from fakempi.core.reports.suppressions import unused_text
 from fakempi.errors import DeadlockError, FindingsError, OutcomesDifferError, RankError, RunError, TraceError
 from fakempi.errors.paths import short_path
 from fakempi.errors.plurals import counted
@@ -119,6 +120,10 @@ class Exploration:
         The number of further runs that were stopped because their continuation is explored elsewhere.
     others
         The number of failing runs that are not in `failures`, because there were too many different failures.
+    suppressed
+        Kinds of findings that were suppressed in a run, each with the place and the reason of the suppression.
+    unused_suppressions
+        Texts of the suppressions that match no finding of any run.
 
     Examples
     --------
@@ -137,6 +142,8 @@ class Exploration:
     limits: list[str] = field(default_factory=list)
     ended_early: int = 0
     others: int = 0
+    suppressed: list[str] = field(default_factory=list)
+    unused_suppressions: list[str] = field(default_factory=list)
 
     @property
     def verdict(self) -> str:
@@ -154,13 +161,20 @@ class Exploration:
         return f"clean so far: {schedules}, but {'; '.join(self.limits)}"
 
     def __str__(self) -> str:
-        return "\n\n".join([f"{self.verdict} ({self.method})", *map(str, self.failures)])
+        head = "\n".join([f"{self.verdict} ({self.method})", *self.remarks()])
+        return "\n\n".join([head, *map(str, self.failures)])
+
+    def remarks(self) -> list[str]:
+        """Return a line on suppressed findings and one on suppressions without effect, if there are any."""
+        suppressed = [f"suppressed: {'; '.join(self.suppressed)}"] if self.suppressed else []
+        return suppressed + [text for text in (unused_text(self.unused_suppressions),) if text]
 
     def _repr_html_(self) -> str:
         """Notebook display: the verdict and the failures; only the first few failures have pictures."""
         failures = [failure._repr_html_() for failure in self.failures[:MAX_PICTURES]]
         others = [f"<pre>{escape(str(failure))}</pre>" for failure in self.failures[MAX_PICTURES:]]
-        return "".join([f"<p><b>{escape(self.verdict)}</b> ({escape(self.method)})</p>", *failures, *others])
+        remarks = [f"<p>{escape(remark)}</p>" for remark in self.remarks()]
+        return "".join([f"<p><b>{escape(self.verdict)}</b> ({escape(self.method)})</p>", *remarks, *failures, *others])
 
 
 def percent(part: float) -> str:

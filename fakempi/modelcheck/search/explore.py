@@ -9,6 +9,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
 
 from fakempi.core.network.models.hockney import Hockney
+from fakempi.core.reports.suppressions import Suppressions
 from fakempi.core.world import run
 from fakempi.errors import MPITypeError, MPIValueError
 from fakempi.errors.classes import ERR_ARG
@@ -80,6 +81,7 @@ def explore(
     mixing: int | None = None,
     polls: int | None = None,
     ignore_shared: bool = False,
+    ignore: str | Sequence[str] | Suppressions | None = None,
     on_run: Callable[[Exploration, int], None] | None = None,
     executor: Executor | None = None,
     **options: Unpack[RunOptions],
@@ -136,6 +138,8 @@ def explore(
         True assumes that Python objects shared by ranks (global variables, closures, arguments) do not influence the ranks,
         such as a list that only collects results. By default a change of such an object turns all reductions off, and the
         search does not count as exhaustive.
+    ignore
+        Kinds of findings to suppress, as for `run`. Errors that end a run, such as deadlocks, are failures all the same.
     on_run
         A function called after each run with the `Exploration` so far and the number of pending edges of the search tree.
     executor
@@ -164,9 +168,12 @@ def explore(
 
     outcomes = OutcomeComparison(kinds_of_outcome)
 
+    suppressions = Suppressions.of(ignore)
+    options_of_run: dict[str, Any] = {**options, "ignore": suppressions}
+
     def run_once(choices: Choices, **more: Any) -> Any:
         outcomes.output.begin()
-        chosen: dict[str, Any] = {**more, **options}
+        chosen: dict[str, Any] = {**more, **options_of_run}
         return run(main, nprocs, *args, schedule=choices, strict=strict, **chosen)
 
     shared = SharedObjects(main, args) if reduce and not ignore_shared else None
@@ -181,7 +188,7 @@ def explore(
         if not callable(getattr(executor, "submit", None)):
             words = f"explore: executor must be a concurrent.futures.Executor or None, not {executor!r}."
             raise MPITypeError(ERR_ARG, words)
-        sent = SentProgram(main, nprocs, args, {**options}, strict, kinds_of_outcome, shared is not None)
+        sent = SentProgram(main, nprocs, args, options_of_run, strict, kinds_of_outcome, shared is not None)
         search.use_workers(Workers(executor, sent, search.suffices))
     until = None if seconds is None else monotonic() + seconds
     if polls is not None:
@@ -189,7 +196,7 @@ def explore(
 
     def rerun_slowly(token: str) -> None:
         outcomes.output.begin()
-        slow: dict[str, Any] = {**options, "cost": Hockney(t_s=SLOW_SECONDS)}
+        slow: dict[str, Any] = {**options_of_run, "cost": Hockney(t_s=SLOW_SECONDS)}
         run(main, nprocs, *args, schedule=Replay(token), strict=strict, **slow)
 
     outcomes.rerun = rerun_slowly
@@ -201,7 +208,10 @@ def explore(
                 search.deepen(runs, until)
             if not search.stopped and not search.exhausted:
                 search.run_random_schedules(runs, until, seed or 0)
-            return search.conclude()
+            exploration = search.conclude()
+            exploration.suppressed = sorted({f"{rule.kind} ({rule.text})" for rule in suppressions.used})
+            exploration.unused_suppressions = suppressions.unused_by(main, strict)
+            return exploration
     except BrokenExecutor as error:
         raise broken(error) from None
     finally:

@@ -15,6 +15,7 @@ from threading import Lock
 from typing import Any, NamedTuple, cast
 from uuid import uuid4
 
+from fakempi.core.reports.suppression_rules import Suppression
 from fakempi.core.world import run
 from fakempi.modelcheck.search.outcomes import OutcomeComparison, PickledOutcome
 from fakempi.modelcheck.search.random_choices import RandomChoices
@@ -63,6 +64,7 @@ class JobResult(NamedTuple):
     new: list[NewChoice]
     late_candidates: list[Any]
     outcome: PickledOutcome | None
+    suppressions: frozenset[Suppression] = frozenset()  # that have suppressed a finding
 
 
 class SentProgram(NamedTuple):
@@ -164,6 +166,10 @@ class LoadedProgram:
         self.outcomes.output.begin()
         return run(sent.main, sent.nprocs, *sent.args, schedule=choices, strict=sent.strict, **sent.options)
 
+    def used(self) -> frozenset[Suppression]:
+        """Return the suppressions that have suppressed a finding on this worker."""
+        return frozenset(self.sent.options["ignore"].used)
+
     def answer(self, job: SearchJob) -> JobResult | None:
         """Run a job; return None if the run must take place in the process of the search."""
         if self.shared is not None and self.shared.changed(ended=True):
@@ -178,7 +184,7 @@ class LoadedProgram:
             returns = pickle.dumps(trial.result.returns if "returns" in self.sent.compare else [])
             outcome = PickledOutcome(returns, self.outcomes.output.lines())
         if not isinstance(choices, JobChoices):
-            return JobResult(record_of(trial), 0, [], [], outcome)
+            return JobResult(record_of(trial), 0, [], [], outcome, self.used())
         if choices.left_path:
             return None
         reduces, pairs = job.reduce and not choices.untracked_effects, dict(job.pairs)
@@ -187,7 +193,7 @@ class LoadedProgram:
                 pairs[k] = others
         record = record_of(trial, {k: pairs[k] for k in sorted(pairs) if k < len(choices.steps)} if reduces else {}, reduces)
         self.known(job.mode).update(choices.states)
-        return JobResult(record, choices.path_digest, choices.new, choices.late_candidates, outcome)
+        return JobResult(record, choices.path_digest, choices.new, choices.late_candidates, outcome, self.used())
 
 
 _programs: dict[str, LoadedProgram] = {}

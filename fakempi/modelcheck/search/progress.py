@@ -255,10 +255,26 @@ class Search:
         exploration.exhausted = self.exhausted and not exploration.limits
         exploration.scope = self.scope.describe()
         exploration.method = ", ".join(self._methods())
+        modes = self._other_modes() if self.stopped and not self.successes else ""
         for failure, trial in self.known.values():
             explain(failure, trial, self.successes, exploration, self.run)
+            failure.why = modes + failure.why
             self.outcomes.explain(failure)
         return exploration
+
+    def _other_modes(self) -> str:
+        """Try the modes that were not tried before the first failure: perhaps the program only relies on buffering.
+
+        Return a clause that counts the modes in which the program fails; empty if it fails in all.
+        """
+        tried = {trial.choices.mode for _, trial in self.known.values()}
+        others = [tree.mode for tree in self.trees if tree.mode not in tried]
+        for mode in others:
+            trial = TrialRun(LenientReplay(mode, ()), self.run)
+            if trial.error is None and not trial.ended_early:
+                self.successes.append((mode, tuple(trial.decisions)))
+        count = len(tried) + len(others)
+        return f"fails in {count - len(self.successes)} of {count} modes: " if self.successes else ""
 
     def _methods(self) -> Iterator[str]:
         yield SIMPLEST

@@ -55,6 +55,7 @@ class Workers:
     def __init__(self, executor: Executor, program: SentProgram, suffices: Callable[[JobResult], bool]) -> None:
         self.executor, self.suffices = executor, suffices
         self.program, self.search = _pickled(program), uuid4().hex
+        self.suppressions = program.options["ignore"]
         self.submitted: dict[Any, Submitted] = {}
         self.ahead = CHUNK * CHUNKS_PER_WORKER * _count(executor)
         self.used = self.missed = 0
@@ -100,6 +101,7 @@ class Workers:
             self.missed += 1
             return None
         self.used += 1
+        self.suppressions.used.update(result.suppressions)
         return result
 
     def cancel(self) -> None:

@@ -17,7 +17,7 @@ from functools import partial
 from types import CodeType, FrameType
 from typing import Any, TypeVar
 
-from fakempi.errors.paths import short_path
+from fakempi.errors.paths import site
 from fakempi.mpi.interfaces.records import CallOrigin, Origins
 
 frame_at = sys._getframe
@@ -155,10 +155,10 @@ def site_of(frame: FrameType | None) -> str:
     known = _sites.get(id(code))
     if known is None:
         known = _sites[id(code)] = tie(_sites, code), {}
-    site = known[1].get(frame.f_lasti)
-    if site is None:
-        site = known[1][frame.f_lasti] = f"{short_path(code.co_filename)}:{frame.f_lineno}"
-    return site
+    text = known[1].get(frame.f_lasti)
+    if text is None:
+        text = known[1][frame.f_lasti] = site(code.co_filename, frame.f_lineno or 0)
+    return text
 
 
 # -- the current public call -------------------------------------------------------------------------------------------

@@ -141,8 +141,8 @@ class Universe(Hooked):
         `at_once`: the data would be wrong from here on, so a strict run ends here. `unchecked`: a note, which says where
         the check for errors of this kind is incomplete.
         """
-        self.ledger.add(kind, number, call, place, sentence, others, times, unchecked)
-        if at_once and self.strict:
+        counts = self.ledger.add(kind, number, call, place, sentence, others, times, unchecked)
+        if at_once and self.strict and counts:
             self.end(self.findings_error())
 
     def findings_error(self) -> FindingsError:

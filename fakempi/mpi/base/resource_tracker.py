@@ -55,6 +55,5 @@ def untrack(kind: str, resource: object) -> None:
 def report_after_finalize(process: Process) -> None:
     """Report a call of MPI after Finalize, once for each call and place. The call is carried out."""
     sentence, (call, place) = "this rank has already called Finalize", call_and_site()
-    known = process.universe.ledger.entries.get(("after-finalize", call, place, sentence))
-    if known is None or process.number not in known[0]:
+    if process.number not in process.universe.ledger.ranks_of("after-finalize", call, place, sentence):
         process.universe.report("after-finalize", process.number, sentence, call=call, place=place)

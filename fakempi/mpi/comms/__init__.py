@@ -23,6 +23,7 @@ from_groups       communicators from groups, without a parent communicator
 process_creation  new processes with their COMM_WORLD
 spawning          Spawn and Spawn_multiple
 python_options    options of Python in a command line
+console_scripts   commands that are Python programs
 port              a port or a socket: two groups wait for each other
 ports             Accept, Connect, and published names
 disconnect        Disconnect: wait for all ranks and for pending operations

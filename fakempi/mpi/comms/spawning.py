@@ -22,6 +22,7 @@ from fakempi.mpi.base.info import INFO_NULL, Info
 from fakempi.mpi.base.mpi_errors import integer, mpi_error
 from fakempi.mpi.base.process import Universe
 from fakempi.mpi.comms.comm import Comm
+from fakempi.mpi.comms.console_scripts import console_script
 from fakempi.mpi.comms.intercomm import Intercomm
 from fakempi.mpi.comms.process_creation import SpawnRequest, spawn
 from fakempi.mpi.comms.python_options import python_options
@@ -188,6 +189,8 @@ def _command_line(command: str, args: Any) -> list[str]:
             raise mpi_error(ERR_SPAWN, f"{sentence} Start fakempi with them: python {' '.join(options)} -m fakempi run ...")
         return program
     if not command.endswith((".py", ".pyw")) and not os.path.isdir(command):
+        if path := console_script(command):
+            return [path, *arguments]
         sentence = f"{command!r} is not a Python script (.py); other programs cannot run in this process."
         raise mpi_error(ERR_SPAWN, sentence)
     return [command, *arguments]

@@ -27,6 +27,6 @@ def conclude(universe: Universe) -> RunError | None:
     for check in universe.leak_checks:
         check()
     findings = universe.ledger.findings()
-    if universe.loop.tasks and all(finding.kind != "collective-unfinished" for finding in findings):
+    if universe.loop.tasks and all(finding.kind != "collective-unfinished" for finding in universe.ledger.all_findings()):
         return diagnose(universe)
     return universe.findings_error() if universe.strict and any(not finding.note for finding in findings) else None

@@ -84,15 +84,16 @@ def _by_origin(contents: Iterable[tuple[Mailbox, Iterable[Any]]]) -> Iterator[tu
 
     Items without an origin belong to a thread that was in a blocking call when its rank ended, and are reported there.
     """
-    groups: dict[tuple[str, str, str], list[Any]] = {}
+    groups: dict[tuple[str, ...], list[Any]] = {}
     for box, items in contents:
         for item in items:
             origin = getattr(item, "origin", None)
             if origin is not None:
                 comm_name = "" if box.name.context.partitioned else where(box.name)
-                groups.setdefault((origin.call, origin.place, comm_name), []).append(item)
-    for key, group in groups.items():
-        yield *key, group
+                file = getattr(origin.place, "file", "")  # files may have the same name
+                groups.setdefault((origin.call, origin.place, comm_name, file), []).append(item)
+    for (call, place, comm_name, _), group in groups.items():
+        yield call, place, comm_name, group
 
 
 def _partitions(numbers: set[int]) -> str:

@@ -16,7 +16,7 @@ from itertools import islice
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
-from fakempi.errors.paths import short_path
+from fakempi.errors.paths import site
 from fakempi.mpi.base.call_site import is_ours, tie
 from fakempi.mpi.base.context import Contexts
 from fakempi.mpi.datatypes.typemap import all_runs
@@ -88,7 +88,7 @@ def place_text(place: SourceLine | str | None) -> str:
         return place or "?"
     code, at = place
     line = next((line for start, end, line in code.co_lines() if start <= at < end), code.co_firstlineno)
-    return f"{short_path(code.co_filename)}:{line}"
+    return site(code.co_filename, line or 0)
 
 
 class MemoryAccess(NamedTuple):

@@ -1,0 +1,75 @@
+"""Suppressions in pyproject.toml, in the nearest one that has a table `[tool.fakempi]`.
+
+    [[tool.fakempi.ignore]]
+    kind = "message-lost"
+    file = "schwimmbad/mpi.py"          # optional: the end of the path, with the wildcards of pathlib's `match`
+    function = "MPIPool.close"          # optional
+    reason = "workers end without it"   # optional
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from fakempi.core.reports.suppression_rules import Suppression, problem_with
+from fakempi.errors import MPIValueError
+from fakempi.errors.classes import ERR_ARG
+
+NAME = "pyproject.toml"
+KEYS = ("kind", "file", "function", "reason")
+
+
+def project_suppressions(directory: str) -> tuple[Suppression, ...]:
+    """Return the suppressions of the project that contains a directory; MPIValueError if an entry is invalid."""
+    if sys.version_info >= (3, 11):  # imported here, since few runs need it
+        import tomllib
+    else:
+        import tomli as tomllib
+    for parent in (Path(directory), *Path(directory).parents):
+        file = parent / NAME
+        try:
+            text = file.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            continue
+        if "fakempi" not in text:
+            continue
+        try:
+            tool = tomllib.loads(text).get("tool", {})
+        except tomllib.TOMLDecodeError as error:
+            raise MPIValueError(ERR_ARG, f"{file}: {error}") from None
+        if "fakempi" in tool:
+            return _entries(tool["fakempi"])
+    return ()
+
+
+def _entries(table: Any) -> tuple[Suppression, ...]:
+    where = f"{NAME}, [tool.fakempi]"
+    _check_keys(table, ("ignore",), where)
+    entries = table.get("ignore", [])
+    if not isinstance(entries, list):
+        raise MPIValueError(ERR_ARG, f"{where}: ignore must be a list of tables with the keys {', '.join(KEYS)}.")
+    found = []
+    for number, entry in enumerate(entries, 1):
+        here = f"{where}, ignore, entry {number}"
+        _check_keys(entry, KEYS, here)
+        for key, value in entry.items():
+            if not isinstance(value, str):
+                raise MPIValueError(ERR_ARG, f"{here}: {key} must be a text, not {value!r}.")
+        if problem := problem_with(entry.get("kind", "")):
+            raise MPIValueError(ERR_ARG, f"{here}: {problem}")
+        found.append(Suppression(origin=NAME, **{"file": "", **entry}))
+    return tuple(found)
+
+
+def _check_keys(table: Any, known: tuple[str, ...], where: str) -> None:
+    if not isinstance(table, Mapping):
+        raise MPIValueError(ERR_ARG, f"{where} must be a table with the keys {', '.join(known)}, not {table!r}.")
+    for key in table:
+        if key not in known:
+            close = get_close_matches(key, known, 1)
+            hint = f"did you mean {close[0]}?" if close else f"the keys are {', '.join(known)}."
+            raise MPIValueError(ERR_ARG, f"{where}: {key} is unknown; {hint}")
