@@ -52,7 +52,8 @@ Find = Callable[[str, "Sequence[str] | None"], "ModuleSpec | None"]
 
 def unit_of(name: str, find: Find) -> Unit | None:
     """Return the unit that contains a module; `find` looks up the enclosing packages, the outermost first."""
-    prefix, path = "", None
+    prefix = ""
+    path: list[str] | None = None
     for part in name.split("."):
         prefix = f"{prefix}.{part}" if prefix else part
         try:
