@@ -71,6 +71,23 @@ PACKAGES = [
     program("mpi-sppy", "mpisppy_scenarios"),
     program("mpipartition", "mpipartition_cubes", 2),
     program("fluiddyn", "fluiddyn_ranks"),
+    program("litebird_sim", "litebird_observations"),
+    program("simplempi", "simplempi_loop"),
+    program("mpilock", "mpilock_counter"),
+    program("Platypus-Opt", "platypus_pool"),
+    program("spotpy", "spotpy_sampling"),
+    program("ptmcmcsampler", "ptmcmc_tempering"),
+    program("smcpy", "smcpy_likelihood"),
+    program("snowline", "snowline_fit", 2),
+    program("mpi-print", "mpi_print_ranks"),
+    program("mpi4py-fft", "mpi4py_fft_forward"),
+    program("nifty8", "nifty_sum"),
+    program("qutip", "qutip_map", launch="-m mpi4py.futures "),
+    program("TreeCorr", "treecorr_pairs"),
+    program("westpa", "westpa_manager"),
+    program("pypesto", "pypesto_starts", launch="-m mpi4py.futures "),
+    program("pyspod", "pyspod_variance"),
+    program("ipie", "ipie_shared"),
 ]
 
 
@@ -92,7 +109,7 @@ def run(package, way, limit):
     with tempfile.TemporaryDirectory() as cwd, tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
         process = subprocess.Popen(
             [*launch, *words], cwd=cwd, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True,
-            env={**os.environ, "OMP_NUM_THREADS": "1"},
+            env={**os.environ, "OMP_NUM_THREADS": "1", "UCX_LOG_LEVEL": "error"},  # UCX writes its warnings to stdout
         )  # fmt: skip
         try:
             code = process.wait(limit)
@@ -156,16 +173,21 @@ def main():
     parser.add_argument("--limit", type=int, default=120, help="time limit of a run in seconds")
     parser.add_argument("--show", action="store_true", help="print the output of every run")
     options = parser.parse_args()
-    text = PAGE.read_text(encoding="utf-8")
-    head, table, tail = re.split(r"(?<=<!-- table -->\n)(.*?)(?=<!-- end of table -->)", text, flags=re.DOTALL)
-    rows = {line.split("|")[1].strip(): line for line in table.splitlines()[2:]}
     for package in PACKAGES:
         known = installed(package)
         if (options.names and package.name not in options.names) or known is None:
             continue
-        rows[package.name] = row(package, results(package, options.limit, options.show), known)
-        order = [rows[each.name] for each in PACKAGES if each.name in rows]
-        PAGE.write_text(head + "\n".join([*table.splitlines()[:2], *order]) + "\n" + tail, encoding="utf-8")
+        write(package.name, row(package, results(package, options.limit, options.show), known))
+
+
+def write(name, new):
+    """Replace a row of the table."""
+    text = PAGE.read_text(encoding="utf-8")
+    head, table, tail = re.split(r"(?<=<!-- table -->\n)(.*?)(?=<!-- end of table -->)", text, flags=re.DOTALL)
+    rows = {line.split("|")[1].strip(): line for line in table.splitlines()[2:]}
+    rows[name] = new
+    order = [rows[each.name] for each in PACKAGES if each.name in rows]
+    PAGE.write_text(head + "\n".join([*table.splitlines()[:2], *order]) + "\n" + tail, encoding="utf-8")
 
 
 if __name__ == "__main__":

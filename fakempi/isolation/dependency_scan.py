@@ -52,10 +52,15 @@ Find = Callable[[str, "Sequence[str] | None"], "ModuleSpec | None"]
 
 def unit_of(name: str, find: Find) -> Unit | None:
     """Return the unit that contains a module; `find` looks up the enclosing packages, the outermost first."""
-    prefix, path = "", None
+    prefix = ""
+    path: list[str] | None = None
     for part in name.split("."):
         prefix = f"{prefix}.{part}" if prefix else part
-        spec = find(prefix, path)
+        try:
+            spec = find(prefix, path)
+        except KeyError:  # Python finds a namespace package in another one only while the outer one is imported
+            path = [inner for entry in path or () if os.path.isdir(inner := os.path.join(entry, part))]
+            continue
         if spec is None:
             return None
         if spec.has_location and spec.origin:

@@ -63,6 +63,13 @@ BLOCKING = ("Send", "Recv", "Ssend", "Bsend", "Sendrecv", "Bcast", "Allreduce", 
 LISTS = ("scatter", "alltoall", "ialltoall", "neighbor_alltoall")
 """Methods whose object is a sequence of objects, each pickled on its own."""
 
+UNUSED = {
+    **dict.fromkeys(("send", "ssend", "bsend", "isend", "issend", "ibsend", "sendrecv"), "dest == PROC_NULL"),
+    **dict.fromkeys(("bcast", "scatter"), "_is_unused(self, root, True)"),
+    **dict.fromkeys(("gather", "reduce"), "_is_unused(self, root, False)"),
+}
+"""Methods -> when their object is ignored. Then it is not pickled: it may be of a type that has no pickle."""
+
 
 def set_options(options: dict[str, Any], initialized: bool, thread_level: int | None) -> None:
     """Apply the options of a child's `mpi4py.rc` when it imports MPI."""
@@ -275,7 +282,9 @@ class _Writer:
 
     def _argument(self, call: ChildCall, name: str) -> str:
         if name in OBJECTS and call.owner is not None and call.name[0].islower():
-            return f"_objects({name})" if call.name in LISTS else f"_object({name})"
+            pickled = f"_objects({name})" if call.name in LISTS else f"_object({name})"
+            unused = UNUSED.get(call.name)
+            return f"None if {unused} else {pickled}" if unused else pickled
         if name == "attrval" or call.name == "__call__":
             return f"_reference({name})"
         if name == "filename":

@@ -201,6 +201,19 @@ def test_a_report_names_the_portion_of_a_namespace_package_that_can_be_chosen(
         assert capsys.readouterr().err == ""
 
 
+def test_a_namespace_package_in_another_one(tmp_path: Path, backend: Any, install: Install) -> None:
+    """An import is scanned before the packages without files that contain it are imported (as opentelemetry.util.types)."""
+    install({
+        "outer/inner/own/__init__.py": COMM + "rank = comm.rank\n", "outer/inner/common.py": "seen = []\n",
+        "user/__init__.py": "from outer.inner.own import rank\nfrom outer.inner import common\n",
+    })  # fmt: skip
+    script = """
+    import user
+    assert user.rank == comm.rank and len(set(comm.allgather(id(user.common)))) == 1
+    """
+    play(tmp_path, script, 3, backend)
+
+
 def test_data_files_and_reloading_work(tmp_path: Path, backend: Any, install: Install) -> None:
     """Resources are read next to the package; a reloaded module is read again."""
     site = install(KIT)

@@ -308,3 +308,19 @@ def test_a_pool_of_spawned_workers(tmp_path: Path, backend: Any) -> None:
     pool.join()
     """
     spawning(tmp_path, script, backend)
+
+
+@pytest.mark.parametrize("launch", ["futures", "spawned"])
+def test_workers_have_environment_variables_of_their_own(tmp_path: Path, backend: Any, launch: str) -> None:
+    """`env` changes those of workers, not those of the rank that creates the executor (as quimb's)."""
+    script = """
+    import os
+    from mpi4py.futures import MPIPoolExecutor
+    if __name__ == "__main__":
+        with MPIPoolExecutor(2, env={"FAKEMPI_A_B": "x"}) as pool:
+            assert set(pool.map(os.getenv, ["FAKEMPI_A_B"] * 4)) == {"x"} and "FAKEMPI_A_B" not in os.environ
+    """
+    if launch == "futures":
+        futures(tmp_path, script, 3, backend)
+    else:
+        play(tmp_path, script, 1, backend)

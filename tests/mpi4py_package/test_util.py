@@ -125,6 +125,18 @@ def test_datatypes_convert_between_numpy_and_mpi(tmp_path: Path) -> None:
     play(tmp_path, script, 1)
 
 
+def test_each_rank_has_its_tables_of_datatypes(tmp_path: Path, backend: Any) -> None:
+    """A datatype that one rank adds is not seen by the others."""
+    script = """
+    from mpi4py.MPI import _typedict
+    MPI._typedict["x"] = MPI._typedict_c["x"] = MPI._typedict_f["x"] = rank = comm.rank
+    comm.Barrier()
+    assert (MPI._typedict["x"], MPI._typedict_c["x"], MPI._typedict_f["x"], _typedict["x"]) == (rank,) * 4
+    assert "_typedict" in dir(MPI) and MPI._typedict is _typedict
+    """
+    play(tmp_path, script, 2, backend)
+
+
 def test_private_names_that_programs_use(tmp_path: Path, backend: Any) -> None:
     """Type codes, handles as in C, locks and duplicates of communicators."""
     script = """

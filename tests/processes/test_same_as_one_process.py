@@ -130,6 +130,31 @@ for one in (info, kind, *copies[1:3]):
     one.Free()
 """
 
+SCRIPTS["objects that a call ignores"] = 3, """
+import numpy as np
+def no_pickle(): return lambda: 0
+print(comm.bcast(5 if rank == 1 else no_pickle(), 1), comm.scatter([7, 8, 9] if rank == 2 else np.zeros(()), root=2))
+print(comm.scatter([7, 8, 9] if rank == 0 else [no_pickle()]))
+for send in (comm.send, comm.ssend, comm.bsend):
+    send(no_pickle(), MPI.PROC_NULL)
+for start in (comm.isend, comm.issend, comm.ibsend):
+    start(no_pickle(), dest=MPI.PROC_NULL).wait()
+print(comm.sendrecv(no_pickle(), MPI.PROC_NULL, source=MPI.PROC_NULL))
+half = comm.Split(rank > 0, rank)
+inter = half.Create_intercomm(0, comm, 1 if rank == 0 else 0)
+root, other = (MPI.ROOT, 0) if rank == 0 else (0, MPI.ROOT if rank == 1 else MPI.PROC_NULL)
+print(inter.bcast(5 if rank == 0 else no_pickle(), root), inter.gather(no_pickle() if rank == 0 else rank, root))
+print(inter.scatter([5, 6] if rank == 0 else no_pickle(), root), inter.reduce(no_pickle() if rank == 0 else rank, root=root))
+print(inter.bcast([3] if rank == 1 else no_pickle(), other), inter.gather(4 if rank == 0 else no_pickle(), other))
+inter.Free()
+half.Free()
+for call in (lambda: comm.scatter(7, rank), lambda: half.bcast(1), lambda: comm.bcast(no_pickle(), root=rank)):
+    try:
+        call()
+    except Exception as error:
+        print(type(error).__name__, str(error).split(" at 0x")[0])
+"""
+
 SCRIPTS["memory of a status"] = 2, """
 status = MPI.Status()
 comm.sendrecv("abc", 1 - rank, 7, None, 1 - rank, 7, status)

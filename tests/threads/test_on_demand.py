@@ -198,3 +198,51 @@ def test_a_lock_that_was_acquired_before_the_change_wakes_a_waiting_task(backend
         return done
 
     assert fakempi.run(main, 2, backend=backend).returns == [["work"]] * 2
+
+
+PROGRESS = """
+import threading
+
+class Monitor(threading.Thread):
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.ended = threading.Event()
+        self.start()
+
+    def run(self):
+        self.ended.wait(60)
+
+class Bar:
+    lock = threading.RLock()
+    monitor = None
+
+    def __init__(self):
+        self.lock.acquire()
+        if Bar.monitor is None:
+            Bar.monitor = Monitor()
+        self.lock.release()
+"""
+
+
+def test_a_package_starts_its_first_thread_while_it_holds_a_lock(tmp_path: Path, backend: Any) -> None:
+    """As tqdm, of which each rank creates a bar: the rank releases the lock, which it acquired before locks were changed."""
+    (tmp_path / "site-packages").mkdir()
+    (tmp_path / "site-packages" / "progress.py").write_text(PROGRESS)
+    (tmp_path / "work.py").write_text("""
+import sys
+sys.path.append("site-packages")
+import progress
+from mpi4py import MPI
+progress.Bar()
+MPI.COMM_WORLD.Barrier()
+if MPI.COMM_WORLD.rank == 2:
+    progress.Bar.lock.acquire()
+    progress.Bar.lock.release()
+    try:
+        progress.Bar.lock.release()
+    except RuntimeError as error:
+        print(error)
+""")
+    command = [sys.executable, "-m", "fakempi", "run", "-q", "-n", "3", "--backend", str(backend), "work.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False)
+    assert (done.returncode, done.stderr, done.stdout) == (0, "", "cannot release un-acquired lock\n")

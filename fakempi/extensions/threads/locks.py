@@ -9,6 +9,7 @@ An RLock identifies its owner by the OS thread, which ranks on greenlets share. 
 
 from __future__ import annotations
 
+import re
 from _thread import RLock
 from functools import partial
 from types import FrameType
@@ -167,7 +168,9 @@ def release_r(lock: Any) -> None:
     task = current_task()
     hold = None if task is None else hold_of(lock)
     if hold is not None and hold.task is not task:
-        raise RuntimeError("cannot release un-acquired lock")
+        if _count(lock) <= hold.count:
+            raise RuntimeError("cannot release un-acquired lock")
+        hold = None  # acquired before locks were changed, as by tqdm, which starts its first thread while it holds a lock
     _release_r(lock)
     if hold is not None:
         hold.count -= 1
@@ -175,6 +178,12 @@ def release_r(lock: Any) -> None:
             _released(lock, task)
     elif is_awaited(lock):
         wake_one(lock, task)
+
+
+def _count(lock: Any) -> int:
+    """Return how often the OS thread has acquired an RLock, which before Python 3.14 only its text contains."""
+    found = re.search(r" count=(\d+) ", repr(lock))
+    return int(found[1]) if found and _is_owned_r(lock) else 0
 
 
 def _released(lock: Any, task: Any) -> None:

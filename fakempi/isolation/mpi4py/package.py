@@ -66,18 +66,20 @@ def modules(is_private: Callable[[dict[str, Any]], bool], on_handle: Callable[[F
     """
     api = ModuleType("mpi4py.MPI", MPI.__doc__)
     vars(api).update({name: value for name, value in vars(MPI).items() if name in MPI.__all__})
-    vars(api).update(private_names.NAMES)
+    tables = private_names.TABLES
+    vars(api).update({name: value for name, value in private_names.NAMES.items() if name not in tables})
     api.__all__ = list(MPI.__all__)  # type: ignore[attr-defined]  # so `import *` calls `__getattr__`
     api.__spec__ = ModuleSpec("mpi4py.MPI", None)
     api.__package__ = "mpi4py"
 
     handles = {"COMM_WORLD": (COMM_WORLD, comm_world), "COMM_SELF": (COMM_SELF, comm_self)}
 
-    def world_or_self(name: str) -> Any:
-        """Return COMM_WORLD or COMM_SELF: the communicator to private modules, a handle that resolves to it to shared ones.
-
-        The communicator itself is faster.
+    def of_rank(name: str) -> Any:
+        """Return the rank's table of datatypes, or COMM_WORLD or COMM_SELF: the communicator to private modules, a handle
+        that resolves to it to shared ones. The communicator itself is faster.
         """
+        if name in tables:
+            return _table(name)
         if name not in handles:
             raise AttributeError(f"module 'mpi4py.MPI' has no attribute {name!r}")
         handle, find = handles[name]
@@ -88,8 +90,8 @@ def modules(is_private: Callable[[dict[str, Any]], bool], on_handle: Callable[[F
         on_handle(frame)
         return handle
 
-    vars(api)["__getattr__"] = world_or_self
-    vars(api)["__dir__"] = lambda: sorted({*vars(api), *handles} - {"__all__", "__getattr__", "__dir__"})
+    vars(api)["__getattr__"] = of_rank
+    vars(api)["__dir__"] = lambda: sorted({*vars(api), *handles, *tables} - {"__all__", "__getattr__", "__dir__"})
     package = Package(api)
     return {"mpi4py": package, "mpi4py.MPI": api, "mpi4py.rc": package.__dict__["_rc"]}
 
@@ -101,6 +103,17 @@ def _apply_options() -> None:
     except MPIError:  # a thread that may not call MPI
         return
     apply_options(process)
+
+
+def _table(name: str) -> dict[str, MPI.Datatype]:
+    """Return the running rank's copy of a table of datatypes."""
+    table = private_names.TABLES[name]
+    try:
+        options = options_of(running_process())
+    except MPIError:  # a thread that may not call MPI
+        return table
+    copy: dict[str, MPI.Datatype] = options.setdefault(name, dict(table))
+    return copy
 
 
 def _no_settings() -> dict[str, str]:

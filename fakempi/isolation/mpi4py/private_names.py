@@ -169,8 +169,10 @@ NAMES: dict[str, Any] = {
     )
 }  # fmt: skip
 """Names to add to `mpi4py.MPI`."""
-NAMES |= {
+TABLES: dict[str, dict[str, MPI.Datatype]] = {
     "_typedict": _by_code(_ALL),
     "_typedict_c": _by_code(_C),
     "_typedict_f": {code: getattr(MPI, name) for code, name in _FORTRAN.items()},
 }
+"""Names of dictionaries that a program can change: each rank has a copy."""
+NAMES |= TABLES

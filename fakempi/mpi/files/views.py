@@ -38,10 +38,10 @@ class View:
             raise mpi_error(ERR_UNSUPPORTED_DATAREP, sentence)
         if displacement < 0:
             raise mpi_error(ERR_ARG, f"displacement {displacement} is negative.")
-        for name, datatype in (("etype", etype), ("filetype", filetype)):
+        for datatype in (etype, filetype):
             datatype._usable()
-            if not datatype._size:
-                raise mpi_error(ERR_TYPE, f"the {name} has no bytes.")
+        if not etype._size:
+            raise mpi_error(ERR_TYPE, "the etype has no bytes.")
         if filetype._size % etype._size:
             sentence = f"the filetype has {filetype._size} bytes, which is not a multiple of the etype's {etype._size}."
             raise mpi_error(ERR_TYPE, sentence)
@@ -52,9 +52,12 @@ class View:
             sentence = f"the filetype has {size}, which is not a multiple of the etype's {self.unit}."
             raise mpi_error(ERR_TYPE, sentence)
         self._tile = file_layout._extent
-        self.starts, self.lengths = all_runs(file_layout._definition.layout.pieces)
+        empty = np.zeros(0, np.int64)
+        # a filetype without bytes is the view of a rank without data, as in MPICH
+        self.starts, self.lengths = all_runs(file_layout._definition.layout.pieces) if filetype._size else (empty, empty)
         ends = self.starts + self.lengths
-        if self.starts[0] < 0 or (self.starts[1:] < ends[:-1]).any() or (self._tile < ends[-1] - self.starts[0]):
+        increasing = not (self.starts < 0).any() and not (self.starts[1:] < ends[:-1]).any()
+        if not increasing or (len(ends) and self._tile < ends[-1] - self.starts[0]):
             sentence = "the displacements of a filetype must be nonnegative and increasing, and its blocks must not overlap."
             raise mpi_error(ERR_TYPE, sentence)
         self._before = np.concatenate(([0], np.cumsum(self.lengths)))  # bytes of data before each run, and in total
@@ -63,12 +66,16 @@ class View:
 
     def byte(self, offset: int) -> int:
         """Return the byte of the file where an etype begins."""
+        if not self._data:
+            return self.displacement
         tile, rest = divmod(offset * self.unit, self._data)
         run = int(np.searchsorted(self._before, rest, "right")) - 1
         return self.displacement + tile * self._tile + int(self.starts[run]) + rest - int(self._before[run])
 
     def end(self, size: int) -> int:
         """Return the number of etypes that begin within a file of `size` bytes."""
+        if not self._data:
+            return 0
         first = int(self.starts[0])  # a filetype's last byte may be beyond its extent, if its first is not at 0
         size -= self.displacement + first
         if size <= 0:
@@ -81,6 +88,8 @@ class View:
         """Yield the runs of `nbytes` bytes of data, beginning at an etype."""
         if not nbytes:
             return
+        if not self._data:
+            raise mpi_error(ERR_TYPE, f"{nbytes} bytes of data, but the filetype of this rank's view has no bytes.")
         if self.dense:
             yield self.displacement + offset * self.unit, nbytes
             return

@@ -7,7 +7,7 @@ from typing import Any
 
 from fakempi.core.network.envelope import Pattern
 from fakempi.mpi.base.call_site import frame_at, warn_caller
-from fakempi.mpi.base.constants import ANY_SOURCE, ANY_TAG
+from fakempi.mpi.base.constants import ANY_SOURCE, ANY_TAG, PROC_NULL
 from fakempi.mpi.base.mpi_errors import integers
 from fakempi.mpi.base.status import Status
 from fakempi.mpi.base.waiting import wait_one, wait_two
@@ -33,7 +33,7 @@ class PointToPointObjects(Buffered):
 
     def send(self, obj: Any, dest: int, tag: int = 0) -> None:
         """Send an object."""
-        payload, nbytes = self._pack(obj)
+        payload, nbytes = self._pack(obj, dest)
         envelope = self._post_send(payload, nbytes, dest, tag)
         wait_one(self._loop, envelope)
         if envelope.payload is not None:
@@ -41,7 +41,7 @@ class PointToPointObjects(Buffered):
 
     def ssend(self, obj: Any, dest: int, tag: int = 0) -> None:
         """Send an object of any size, and wait until its receive is matched."""
-        payload, nbytes = self._pack(obj)
+        payload, nbytes = self._pack(obj, dest)
         envelope = self._post_send(payload, nbytes, dest, tag, eager=False)
         wait_one(self._loop, envelope)
         if envelope.payload is not None:
@@ -49,7 +49,7 @@ class PointToPointObjects(Buffered):
 
     def bsend(self, obj: Any, dest: int, tag: int = 0) -> None:
         """Send an object through the attached buffer, without waiting."""
-        payload, nbytes = self._pack(obj)
+        payload, nbytes = self._pack(obj, dest)
         self._post_buffered(payload, nbytes, dest, tag)
 
     def recv(
@@ -74,7 +74,7 @@ class PointToPointObjects(Buffered):
         status: Status | None = None,
     ) -> Any:
         """Send an object and receive one at the same time."""
-        payload, nbytes = self._pack(sendobj)
+        payload, nbytes = self._pack(sendobj, dest)
         try:
             if not (0 <= dest < self._n_peers and 0 <= index(sendtag) <= TAG_LIMIT):
                 self._null_send(dest, sendtag)  # raise its error before the receive is posted
@@ -93,19 +93,19 @@ class PointToPointObjects(Buffered):
 
     def isend(self, obj: Any, dest: int, tag: int = 0) -> Request:
         """Start to send an object."""
-        payload, nbytes = self._pack(obj)
+        payload, nbytes = self._pack(obj, dest)
         caller = frame_at(1) if self._origins is not None else None
         return Request._of(self, self._post_send(payload, nbytes, dest, tag), None, False, caller)
 
     def issend(self, obj: Any, dest: int, tag: int = 0) -> Request:
         """Start to send an object; the send completes only after its receive is matched."""
-        payload, nbytes = self._pack(obj)
+        payload, nbytes = self._pack(obj, dest)
         caller = frame_at(1) if self._origins is not None else None
         return Request._of(self, self._post_send(payload, nbytes, dest, tag, eager=False), None, False, caller)
 
     def ibsend(self, obj: Any, dest: int, tag: int = 0) -> Request:
         """Start to send an object through the attached buffer."""
-        payload, nbytes = self._pack(obj)
+        payload, nbytes = self._pack(obj, dest)
         caller = frame_at(1) if self._origins is not None else None
         return Request._of(self, self._post_buffered(payload, nbytes, dest, tag), None, False, caller)
 
@@ -126,8 +126,10 @@ class PointToPointObjects(Buffered):
             copy_into(envelope.payload, target, envelope.nbytes)
         return self._unpack(pattern)
 
-    def _pack(self, obj: object) -> tuple[ObjectPayload, int]:
+    def _pack(self, obj: object, dest: int) -> tuple[ObjectPayload, int]:
         self._check_alive()
+        if dest == PROC_NULL:  # as in mpi4py, the object need not have a pickle
+            return b"", 0
         return pack(obj, self._process.pickle)
 
     def _unpack(self, pattern: Pattern) -> object:

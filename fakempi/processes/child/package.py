@@ -125,7 +125,19 @@ def _proxies(channel: Channel, start: dict[str, Any]) -> Any:
         return os.path.abspath(text) if moved and isinstance(text, (str, bytes)) else text
 
     def objects(values: Any) -> Any:
-        return values if values is None else [OpaquePickle(channel.dumps(value)) for value in values]
+        try:
+            values = values if values is None else list(values)
+        except TypeError:
+            return values  # the parent raises the error that names the call
+        return values and [OpaquePickle(channel.dumps(value)) for value in values]
+
+    def is_unused(comm: Any, root: Any, only_root: bool) -> bool:
+        if isinstance(comm, names["Intercomm"]):
+            return root != names["ROOT"] if only_root else root in (names["ROOT"], names["PROC_NULL"])
+        try:
+            return only_root and root != comm.rank
+        except sys.modules["fakempi.MPI"].Exception:  # a null communicator: the parent raises the error that names the call
+            return True
 
     def cached(number: int, name: str, doc: str) -> Any:
         key = f"{name}()"
@@ -147,7 +159,8 @@ def _proxies(channel: Channel, start: dict[str, Any]) -> Any:
     names = vars(api)
     helpers = {
         "_Proxy": _Proxy, "_Default": Default, "_constant": constant, "_call": call,
-        "_object": lambda value: OpaquePickle(channel.dumps(value)), "_objects": objects, "_reference": Reference,
+        "_object": lambda value: OpaquePickle(channel.dumps(value)), "_objects": objects, "_is_unused": is_unused,
+        "_reference": Reference,
         "_path": path, "_cached": cached,
         "_reader": lambda number, name: named(lambda self: call(number, self, ()), name),
         "_writer": lambda number, name: named(lambda self, value: call(number, self, (value,)), name),

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import fakempi
 from fakempi import MPI
 from fakempi.mpi.datatypes.typemap import all_runs
 from fakempi.mpi.files.views import View
@@ -92,3 +95,35 @@ def test_the_end_of_a_file_in_a_view_is_the_first_etype_that_begins_there_or_lat
                 assert view.end(size) == sum(view.byte(each) < size for each in range(90)), (displacement, size)
     for filetype in filetypes:
         filetype.Free()
+
+
+@pytest.mark.parametrize("datarep", ["native", "external32"])
+def test_the_view_of_a_rank_without_data(datarep: str) -> None:
+    """As in MPICH its filetype may have no bytes, with any extent; only an access with data is an error."""
+    nothing, one = MPI.DOUBLE.Create_contiguous(0), MPI.DOUBLE.Create_vector(1, 1, 2)
+    struct, indexed = MPI.Datatype.Create_struct([], [], []), MPI.DOUBLE.Create_indexed([0], [2])
+    for filetype in (nothing, struct, indexed, nothing.Create_resized(0, 64)):
+        view = View(8, MPI.DOUBLE, filetype.Commit(), datarep)
+        assert (view.byte(0), view.end(80), list(view.runs(0, 0))) == (8, 0, [])
+        with pytest.raises(MPI.Exception, match="8 bytes of data, but the filetype of this rank's view has no bytes"):
+            list(view.runs(0, 8))
+    with pytest.raises(MPI.Exception, match="the etype has no bytes"):
+        View(0, nothing.Commit(), one.Commit(), datarep)
+
+
+def test_ranks_without_data_take_part_in_collective_accesses(tmp_path: Path) -> None:
+    """Rank 0 writes every second element; rank 1 has an empty filetype."""
+
+    def main(comm: MPI.Comm) -> list[float]:
+        file = MPI.File.Open(comm, str(tmp_path / "file"), MPI.MODE_CREATE | MPI.MODE_RDWR)
+        filetype = (MPI.DOUBLE.Create_contiguous(0) if comm.rank else MPI.DOUBLE.Create_vector(2, 1, 2)).Commit()
+        file.Set_view(0, MPI.DOUBLE, filetype)
+        file.Write_all(np.full(0 if comm.rank else 2, 7.0))
+        file.Set_view(0)
+        found = np.zeros(3)
+        file.Read_at_all(0, found)
+        file.Close()
+        filetype.Free()
+        return [float(value) for value in found]
+
+    assert fakempi.run(main, 2).returns == [[7.0, 0.0, 7.0]] * 2

@@ -22,8 +22,8 @@ class MPIPoolExecutor(Executor):
     ----------
     max_workers : number of workers to spawn; None is MPI4PY_FUTURES_MAX_WORKERS, the free slots of the universe, or 1
     initializer, initargs : a function that each worker calls before its first task, and its arguments
-    kwargs : options of mpi4py: globals, main, path, mpi_info, use_pkl5, backoff; python_exe, python_args, wdir and env if
-        in-process workers can honor them
+    kwargs : options of mpi4py: globals, main, path, mpi_info, use_pkl5, backoff; env in `fakempi run`; python_exe,
+        python_args, wdir, and env elsewhere, if in-process workers can honor them
     """
 
     Future: type[_Future[Any]] = _Future

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fakempi import MPI
+from fakempi.isolation.mpi4py.private_modules import registry
 
 PREFIX = "MPI4PY_FUTURES_"
 BACKOFF = 0.001
@@ -44,6 +45,12 @@ def number_of_workers(options: Mapping[str, Any]) -> int:
     return max(1, (slots or 0) - MPI.COMM_WORLD.Get_size())
 
 
+def has_own_environment() -> bool:
+    """Return whether each rank has its own environment variables: in `fakempi run`, also with --processes."""
+    in_script = registry.make_private is not type(registry).make_private
+    return in_script or "fakempi.processes.child.channel" in sys.modules
+
+
 def check(options: Mapping[str, Any]) -> None:
     """Reject options that in-process workers cannot honor, and warn of options without effect."""
     if "service" in options:
@@ -54,7 +61,7 @@ def check(options: Mapping[str, Any]) -> None:
             f"MPIPoolExecutor: wdir is {os.fspath(wdir)!r}, but workers start in the current directory, {os.getcwd()!r}."
         )
     for name, value in dict(options.get("env") or ()).items():
-        if os.environ.get(name) != value:
+        if not has_own_environment() and os.environ.get(name) != value:
             current = f"where it is {os.environ[name]!r}" if name in os.environ else "where it is not set"
             raise NotImplementedError(
                 f"MPIPoolExecutor: env sets {name} to {value!r}, but workers inherit the environment, {current}. "

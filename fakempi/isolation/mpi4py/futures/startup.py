@@ -24,6 +24,7 @@ def start_workers(comm: Any, options: Mapping[str, Any], send_main: bool = True)
     if send_main:
         setup["main"] = main_program() if options.get("main", True) else Main()
         setup["globals"] = dict(options.get("globals") or ())
+        setup["env"] = dict(options.get("env") or ())
         setup["path"] = [os.fspath(directory) for directory in options.get("path") or ()]
     packed = MPI.pickle.dumps(setup)
     _channel(comm, setup["backoff"]).bcast(packed, MPI.ROOT)
@@ -46,6 +47,7 @@ def await_start(comm: Any) -> Any:
     setup = MPI.pickle.loads(packed)
     if "main" in setup:
         sys.path.extend(setup["path"])
+        os.environ.update(setup["env"])
         run_main_program(setup["main"], setup["globals"])
     return pkl5.Intercomm(comm) if setup["use_pkl5"] else comm
 
