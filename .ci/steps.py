@@ -29,7 +29,7 @@ from threading import Thread
 from time import monotonic
 from typing import TextIO
 
-from kept import table, unlisted
+from full_table import table, unlisted
 
 HERE = Path(__file__).resolve().parent
 WHOLE = 49 * 60  # seconds; the fiftieth minute is for ending processes and for the report

@@ -145,7 +145,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
         config.pluginmanager.register(Session(config, environment.of(config).process))
     elif environment.RECORD in os.environ:
-        from fakempi.apps.testing.recorder import OutcomeRecorder, requested
+        from fakempi.apps.testing.records.outcomes import OutcomeRecorder, requested
 
         config.pluginmanager.register(OutcomeRecorder(requested(), config))
 

@@ -118,7 +118,7 @@ def test_the_archive_of_the_sources_contains_the_action(tmp_path: Path) -> None:
     (archive,) = SdistBuilder(str(ROOT)).build(directory=str(tmp_path), versions=["standard"])
     with tarfile.open(archive) as file:
         names = {name.partition("/")[2] for name in file.getnames()}
-    assert names >= {"action.yml", ".ci/action", "fakempi/apps/ci/__main__.py", "fakempi/apps/testing/recorder.py"}
+    assert names >= {"action.yml", ".ci/action", "fakempi/apps/ci/__main__.py", "fakempi/apps/testing/records/outcomes.py"}
 
 
 @needs_bash

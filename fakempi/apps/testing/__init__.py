@@ -21,8 +21,7 @@ subtests         `subTest` of a TestCase on a rank
 suppressing      suppressed findings of a session
 session          pytest itself on the ranks of `fakempi run`
 child_session    the same with `--processes`
-junit_report     one JUnit report for all ranks of `fakempi run -m pytest`
-recorder         a record of each test, for continuous integration
+records          files with the results of tests: for continuous integration, JUnit reports
 shared_objects   objects that ranks share and have changed
 environment      how pytest was started: virtual ranks, `fakempi run`, mpiexec, other plugins
 """

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from fakempi.apps.testing.junit_report import JunitReport, redirected
 from fakempi.apps.testing.markers import marker_of
+from fakempi.apps.testing.records.junit_report import JunitReport, redirected
 from fakempi.apps.testing.session import INTERRUPTED, RankSession, RunSummary
 
 KEY = "pytest"

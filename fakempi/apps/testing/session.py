@@ -17,7 +17,7 @@ from _pytest._io import TerminalWriter
 
 from fakempi.apps.testing.limits import in_place_of_pytest_timeout, limit_of
 from fakempi.apps.testing.markers import marker_of
-from fakempi.apps.testing.recorder import OutcomeRecorder, requested
+from fakempi.apps.testing.records.outcomes import OutcomeRecorder, requested
 from fakempi.core.reports.ranks import ranks_text
 
 WIDTH = 80
@@ -158,7 +158,7 @@ class RankSession:
         """Merge the JUnit reports of all ranks."""
         if not session.config.getoption("xmlpath", None):
             return (yield)
-        from fakempi.apps.testing.junit_report import JunitReport  # imported only if needed
+        from fakempi.apps.testing.records.junit_report import JunitReport  # imported only if needed
 
         self.summary.junit = self.summary.junit or JunitReport()
         with self.summary.junit.written(session.config, self.rank, self.size):

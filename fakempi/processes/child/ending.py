@@ -56,10 +56,11 @@ class LockOfThreads:
 
 def _line() -> bytes:
     """Return the call that waits for the lock, and its line."""
-    frames = (frame for frame, _ in walk_stack(None) if frame.f_code.co_filename.startswith("<fakempi"))
-    function = next(frames, None)  # a proxy; a property that is read once, such as `comm.size`, has none
-    found = None if function is None else description(function.f_back)
-    if function is None or not found:
+    codes = ((frame, frame.f_code) for frame, _ in walk_stack(None))
+    call_of_channel = next(frame for frame, code in codes if (code.co_filename, code.co_name) == (CHANNEL, "call"))
+    function: Any = call_of_channel.f_back  # of a proxy
+    found = description(function.f_back)
+    if not found:
         return b""
     _, path, line, _, _, ours, _ = found
     call = ours or call_name(function)

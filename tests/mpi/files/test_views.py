@@ -114,7 +114,7 @@ def test_the_view_of_a_rank_without_data(datarep: str) -> None:
 def test_ranks_without_data_take_part_in_collective_accesses(tmp_path: Path) -> None:
     """Rank 0 writes every second element; rank 1 has an empty filetype."""
 
-    def main(comm: MPI.Comm) -> list[float]:
+    def main(comm: MPI.Intracomm) -> list[float]:
         file = MPI.File.Open(comm, str(tmp_path / "file"), MPI.MODE_CREATE | MPI.MODE_RDWR)
         filetype = (MPI.DOUBLE.Create_contiguous(0) if comm.rank else MPI.DOUBLE.Create_vector(2, 1, 2)).Commit()
         file.Set_view(0, MPI.DOUBLE, filetype)

@@ -42,7 +42,7 @@ def unlisted(results: Sequence[Result]) -> Iterator[str]:
     """A line for each test that ran nowhere, and whose reason is not in MAY_SKIP."""
     for test, reason in never_run(results).items():
         if not any(part in reason for part in MAY_SKIP):
-            yield f"SKIPPED {test} - {reason} (make it run, or add it to .ci/kept.py)"
+            yield f"SKIPPED {test} - {reason} (make it run, or add it to .ci/full_table.py)"
 
 
 def table(results: Sequence[Result], passed: int, failed: int, seconds: float) -> str:
