@@ -21,7 +21,7 @@ from fakempi.isolation import Program
 from fakempi.trace.record import load
 
 BEGINNING = "import os, signal, sys\nfrom mpi4py import MPI\ncomm = MPI.COMM_WORLD\n"
-PRESS = "import subprocess; subprocess.run(['kill', '-INT', str(os.getpid())])\n"  # a rank's own signal is for itself alone
+PRESS = "import ctypes; ctypes.CDLL(None).kill(os.getpid(), signal.SIGINT)\n"  # a signal of os.kill is for the rank alone
 Capture = pytest.CaptureFixture[str]
 
 STUBBORN = {
@@ -129,7 +129,7 @@ def test_ctrl_c_while_modules_are_imported_prints_no_traceback() -> None:
     assert 'fakempi = "fakempi.__main__:start"' in (Path(__file__).parents[2] / "pyproject.toml").read_text()
 
 
-TERMINATE = PRESS.replace("-INT", "-TERM")
+TERMINATE = PRESS.replace("SIGINT", "SIGTERM")
 
 
 def test_a_terminated_run_is_reported_and_loses_no_output(tmp_path: Path, backend: Any, capsys: Capture) -> None:

