@@ -260,7 +260,7 @@ def test_help_has_examples_and_fits_80_columns(capsys: Capture, monkeypatch: pyt
 @pytest.mark.sample
 @pytest.mark.slow
 def test_ctrl_c_ends_a_run_and_reports_where_ranks_are(tmp_path: Path, backend: Any) -> None:
-    """A rank that computes endlessly, and ranks that wait for it. A signal that a rank sends by `os.kill` is for it alone."""
+    """One rank computes endlessly, others wait for it. A signal that a rank sends by `os.kill` is for it alone."""
     press = "import ctypes, os\n    ctypes.CDLL(None).kill(os.getpid(), 2)"
     script = f"if comm.rank < 3: comm.recv(source=3)\nif comm.rank == 3:\n    {press}\n    while True: pass\n"
     (tmp_path / "work.py").write_text(BEGINNING + script)
