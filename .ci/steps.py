@@ -139,7 +139,7 @@ class Script:
             "PYTEST_XDIST_AUTO_NUM_WORKERS": str(cores()),  # not what psutil counts: the machine may lend fewer
             "HYPOTHESIS_PROFILE": "ci",  # fixed examples; runs by hand use random ones
             "FAKEMPI_SITE": str(self.scratch / "site"),
-            "FAKEMPI_OPENMPI": str(self.scratch / OPENMPI) if (self.scratch / OPENMPI).exists() else "",  # "" is as unset
+            "FAKEMPI_OPENMPI": str(self.scratch / OPENMPI) if (self.scratch / OPENMPI).exists() else "",
             "NO_MKDOCS_2_WARNING": "1",
             "CI_PROCESSES_OF": self.mark,  # how `end_all` finds them
         }

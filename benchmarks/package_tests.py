@@ -13,7 +13,6 @@ import argparse
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -21,6 +20,8 @@ from dataclasses import dataclass
 from datetime import date
 from importlib.metadata import version
 from pathlib import Path
+
+from packages import exit_code
 
 PAGE = Path(__file__).parents[1] / "docs" / "packages.md"
 WAYS = ("fakempi", "processes", "mpich")
@@ -74,12 +75,7 @@ def run(suite, way, sdists, limit):
             command(suite, way), cwd=copied(suite, sdists, target), stdin=subprocess.DEVNULL, stdout=out, stderr=out,
             start_new_session=True, env={**os.environ, "OMP_NUM_THREADS": "1", "UCX_LOG_LEVEL": "error"},
         )  # fmt: skip
-        try:
-            code = process.wait(limit)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGTERM)
-            process.wait()
-            code = None
+        code = exit_code(process, limit)
         out.seek(0)
         return code, out.read()
 

@@ -99,6 +99,16 @@ def installed(package):
         return None
 
 
+def exit_code(process, limit):
+    """Wait for a process that leads a session; None if it was ended at the time limit."""
+    try:
+        return process.wait(limit)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait()
+        return None
+
+
 def run(package, way, limit):
     """The exit code (None: time limit) and the output of a package in one of the three ways."""
     launch = [sys.executable, "-m", "fakempi", "run", "-q", "-n", str(package.ranks)]
@@ -111,12 +121,7 @@ def run(package, way, limit):
             [*launch, *words], cwd=cwd, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True,
             env={**os.environ, "OMP_NUM_THREADS": "1", "UCX_LOG_LEVEL": "error"},  # UCX writes its warnings to stdout
         )  # fmt: skip
-        try:
-            code = process.wait(limit)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGTERM)
-            process.wait()
-            code = None
+        code = exit_code(process, limit)
         out.seek(0)
         err.seek(0)
         return code, out.read(), err.read()
