@@ -286,6 +286,7 @@ def test_the_default_that_is_skipped_is_requested_by_its_name(capsys: Capture, m
     assert "to simulate anyway: --algorithms pairwise,spread no algorithm has a time" in text
 
 
+@pytest.mark.quick(1)
 def test_equal_blocks_on_many_ranks_have_a_formula(capsys: Capture) -> None:
     """A schedule of 4,096 x 4,095 messages is not evaluated; an algorithm without a time has its reason below the table."""
     lines = printed(capsys, "compare", "alltoallv", "-n", "4096", "--bytes", "8")

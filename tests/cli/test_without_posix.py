@@ -57,6 +57,7 @@ def test_other_commands_run_without_posix(tmp_path: Path) -> None:
     assert without_posix("learn", "course", "--list", directory=tmp_path)[0] == 0
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("option", ["--processes", "--debug=0", "FAKEMPI_PROCESSES"])
 def test_ranks_as_processes_say_that_they_need_posix(option: str, tmp_path: Path) -> None:
     """One sentence and exit code 2, however processes are requested."""

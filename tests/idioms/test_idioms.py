@@ -12,8 +12,7 @@ from tests.idioms.running import LIMIT, WAYS, idioms, recorded, run
 from tests.real_mpi.processes import ROOT, mpi_is_installed
 
 SAMPLE = {
-    "as_zip_file", "asyncio_server", "bytes_to_stdout", "fork_and_exit", "fork_workers_use_rank", "multiprocessing_listener",
-    "print_replaced", "python_options", "stdin_select", "thread_daemon_at_end", "thread_for_messages", "write_to_descriptor",
+    "as_zip_file", "bytes_to_stdout", "fork_and_exit", "print_replaced", "stdin_select", "thread_daemon_at_end",
 }  # fmt: skip
 """Idioms that the sample runs by the command line."""
 

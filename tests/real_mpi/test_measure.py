@@ -37,6 +37,7 @@ def check_success(done: subprocess.CompletedProcess[str]) -> None:
     assert not any(words in done.stderr for words in ("Traceback", "usage:", "collectives.measure:")), done.stderr
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("processes", "words"),
     [

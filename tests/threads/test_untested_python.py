@@ -65,6 +65,7 @@ def untested(*words: str) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("name", ["greenlets", "threads"])
 def test_scripts_run_on_an_untested_python_with_one_warning(name: str) -> None:
     """With locks, queues, event loops, sleep and polling."""

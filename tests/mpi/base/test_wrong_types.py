@@ -102,9 +102,9 @@ def _problem(call: str, name: str, value: object, make: Callable[[Any, Path], An
 
 
 @pytest.mark.slow
-@pytest.mark.sample
+@pytest.mark.parametrize("values", [pytest.param(WRONG[:2], marks=pytest.mark.sample), WRONG[2:]], ids=["two", "more"])
 @pytest.mark.parametrize("kind", OBJECTS)
-def test_an_argument_of_a_wrong_type_is_reported(kind: str, tmp_path: Path) -> None:
+def test_an_argument_of_a_wrong_type_is_reported(kind: str, values: tuple[object, ...], tmp_path: Path) -> None:
     """By an exception of MPI, not by one of our code."""
     problems = []
     with warnings.catch_warnings():
@@ -118,6 +118,6 @@ def test_an_argument_of_a_wrong_type_is_reported(kind: str, tmp_path: Path) -> N
                 continue
             for one in parameters:
                 if one.kind is one.POSITIONAL_OR_KEYWORD:
-                    wrong = [value for value in WRONG if value is not None or one.default is not None]
+                    wrong = [value for value in values if value is not None or one.default is not None]
                     problems += [_problem(call, one.name, value, OBJECTS[kind], tmp_path) for value in wrong]
     assert list(filter(None, problems)) == []
