@@ -141,10 +141,11 @@ def register_repeated_call(table: OpenCalls, number: int, slot: int, size: int, 
         return None
     entry: CallEntry | None = table.get(number)
     if entry is None or entry.recipe is not recipe:
-        register_call(table, number, slot, size, recipe.facts, recipe.traffic, recipe.types, (recipe.call, recipe.site))
+        agreed, traffic, types = recipe.declared
+        register_call(table, number, slot, size, agreed, traffic, types, (recipe.call, recipe.site))
         if entry is None:
             entry = table[number]
-            if recipe.traffic is None:
+            if traffic is None:
                 entry.recipe = recipe
         return entry
     entry.sites[slot] = recipe.site

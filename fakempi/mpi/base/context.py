@@ -39,7 +39,7 @@ class Side:
         self.boxes: list[Mailbox | None] = [None] * len(members)
         context.universe.state(Contexts).sides.add(self)
         self.calls: dict[int, int] = {}  # rank -> number of collective calls it has made
-        self.choices: dict[tuple[Any, ...], Any] = {}  # chosen algorithms, by the facts that the choice depends on
+        self.choices: dict[object, Any] = {}  # chosen algorithms, by the facts that the choice depends on
         self.recipes: dict[tuple[object, ...], Any] = {}  # of earlier calls, by the arguments that they depend on
         self.original: Side | None = None  # of a side for collective calls: the side of the program's communicator
         self.local: Side | None = None  # of a side of an intercommunicator: a separate context for the same group

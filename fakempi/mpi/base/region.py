@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from typing import Any, TypeVar
 
 from fakempi.mpi.base.current import running_process
@@ -43,32 +44,41 @@ def region(name: str) -> Iterator[None]:
         recorder.leave(*entered)
 
 
-def recorded(
-    comm: Any, work: Callable[..., R], name: str, *, algorithm: str = "", nbytes: int = 0, root: int | None = None,
-    call: int = 0,
-) -> Callable[..., R]:  # fmt: skip
-    """Return a function that does the work of a collective call and records it as a region of the trace.
+class CallRegion:
+    """A collective call of a rank, or a part of one, as a region of the trace. It may be entered several times.
 
     `call` is the number of the program's call in the trace; by default, that of the call that is running now.
     """
-    process, context = comm._process, comm._context
-    recorder = process.universe.recorder
-    if recorder is None:
-        return work
-    call, number = call or recorder.call(), comm._side.calls.get(comm._rank, 0)
-    root_number = -1 if root is None else comm._side.members[root]
 
-    def in_region(*args: object, **options: object) -> R:
-        entered = recorder.enter(
-            process.number, name, algorithm=algorithm, call=call, lane=_lane(process), context=context.number, number=number,
-            root=root_number, nbytes=nbytes,
-        )  # fmt: skip
+    __slots__ = ("_facts", "_process", "_recorder")
+
+    def __init__(
+        self, comm: Any, name: str, *, algorithm: str = "", nbytes: int = 0, root: int | None = None, call: int = 0
+    ) -> None:
+        self._process: Process = comm._process
+        recorder = self._process.universe.recorder
+        assert recorder is not None
+        self._recorder: TraceService = recorder
+        self._facts: dict[str, Any] = {
+            "name": name, "algorithm": algorithm, "call": call or recorder.call(), "nbytes": nbytes,
+            "context": comm._context.number, "number": comm._side.calls.get(comm._rank, 0),
+            "root": -1 if root is None else comm._side.members[root],
+        }  # fmt: skip
+
+    def run(self, work: Callable[..., R], *args: object, **options: object) -> R:
+        """Call a function in the region."""
+        entered = self._recorder.enter(self._process.number, lane=_lane(self._process), **self._facts)
         try:
             return work(*args, **options)
         finally:
-            recorder.leave(*entered)
+            self._recorder.leave(*entered)
 
-    return in_region
+
+def recorded(comm: Any, work: Callable[..., R], name: str, *, algorithm: str = "", nbytes: int = 0) -> Callable[..., R]:
+    """Return a function that does the work of a collective call, in a region of the trace if there is one."""
+    if comm._process.universe.recorder is None:
+        return work
+    return partial(CallRegion(comm, name, algorithm=algorithm, nbytes=nbytes).run, work)
 
 
 def wait_region(process: Process, name: str) -> AbstractContextManager[None]:

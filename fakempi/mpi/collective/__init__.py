@@ -12,14 +12,17 @@ A nonblocking call runs in a child task of the rank. A repeated call from the sa
 steps (`Recipe`).
 
 calls           what all calls share: checks, call matching, choice of the algorithm
-plans           one method per operation: its buffers, the facts that ranks must agree on, the algorithm's arguments
+call            one call of a rank: agree, choose, run, store
+call_facts      the facts about a call: for the choice, for call matching, its root, its operation
+operands        the buffers of a call, as the arrays that algorithms take
+plans           one method per operation: its buffers and the facts about them
 blocking        Barrier, Bcast, ...: plan and run
 nonblocking     Ibarrier, Ibcast, ...: run the plan in a child task
 persistent      Barrier_init, Bcast_init, ...: run the plan in a child task at each start
 objects         bcast, gather, ...: Python objects, as sizes and then pickles
 object_arrays   arrays whose elements are pickled objects, for reductions of objects
 scans           prefix reductions, all variants
-recipe          the stored results of a call's preparation
+recipe          the part of a prepared call that repeated calls reuse
 fused_case      the description of a call that may be fused
 block_sizes     the block sizes of a fused call that its ranks know
 cached_calls    repeated calls that reuse a recipe: calls without a root

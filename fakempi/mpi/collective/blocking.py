@@ -27,19 +27,19 @@ class Collectives(CachedSizedCalls):
 
     def Gather(self, sendbuf: BufSpec | InPlace, recvbuf: BufSpecB | None, root: int = 0) -> None:
         """Gather equal blocks to the root."""
-        self._cached_gather(frame_at(1), "Gather", sendbuf, recvbuf, root, self._plan_gather)
+        self._cached_rooted(frame_at(1), "Gather", sendbuf, recvbuf, root)
 
     def Gatherv(self, sendbuf: BufSpec | InPlace, recvbuf: BufSpecV | None, root: int = 0) -> None:
         """Gather blocks of any sizes to the root."""
-        self._cached_gatherv(frame_at(1), "Gatherv", sendbuf, recvbuf, root, self._plan_gatherv)
+        self._cached_rooted_v(frame_at(1), "Gatherv", sendbuf, recvbuf, root)
 
     def Scatter(self, sendbuf: BufSpecB | None, recvbuf: BufSpec | InPlace, root: int = 0) -> None:
         """Distribute equal blocks of the root's data."""
-        self._cached_scatter(frame_at(1), "Scatter", sendbuf, recvbuf, root, self._plan_scatter)
+        self._cached_rooted(frame_at(1), "Scatter", recvbuf, sendbuf, root)
 
     def Scatterv(self, sendbuf: BufSpecV | None, recvbuf: BufSpec | InPlace, root: int = 0) -> None:
         """Distribute blocks of any sizes of the root's data."""
-        self._cached_scatterv(frame_at(1), "Scatterv", sendbuf, recvbuf, root, self._plan_scatterv)
+        self._cached_rooted_v(frame_at(1), "Scatterv", recvbuf, sendbuf, root)
 
     def Allgather(self, sendbuf: BufSpec | InPlace, recvbuf: BufSpecB) -> None:
         """Gather equal blocks to all ranks."""
@@ -47,7 +47,7 @@ class Collectives(CachedSizedCalls):
 
     def Allgatherv(self, sendbuf: BufSpec | InPlace, recvbuf: BufSpecV) -> None:
         """Gather blocks of any sizes to all ranks."""
-        self._cached_allgatherv(frame_at(1), "Allgatherv", sendbuf, recvbuf, self._plan_allgatherv)
+        self._cached_allgatherv(frame_at(1), "Allgatherv", sendbuf, recvbuf)
 
     def Alltoall(self, sendbuf: BufSpecB | InPlace, recvbuf: BufSpecB) -> None:
         """Send a block to each rank and receive one from each, all of one size."""
@@ -55,7 +55,7 @@ class Collectives(CachedSizedCalls):
 
     def Alltoallv(self, sendbuf: BufSpecV | InPlace, recvbuf: BufSpecV) -> None:
         """Send a block to each rank and receive one from each, of any sizes."""
-        self._cached_alltoallv(frame_at(1), "Alltoallv", sendbuf, recvbuf, self._plan_alltoallv)
+        self._cached_alltoallv(frame_at(1), "Alltoallv", sendbuf, recvbuf)
 
     def Alltoallw(self, sendbuf: BufSpecW | InPlace, recvbuf: BufSpecW) -> None:
         """Send a block to each rank and receive one from each, of any sizes and datatypes."""
@@ -67,11 +67,11 @@ class Collectives(CachedSizedCalls):
 
     def Allreduce(self, sendbuf: BufSpec | InPlace, recvbuf: BufSpec, op: Op = SUM) -> None:
         """Combine all ranks' data at all ranks."""
-        self._cached_reduce(frame_at(1), "Allreduce", sendbuf, recvbuf, op, self._plan_allreduce)
+        self._cached_reduce(frame_at(1), "Allreduce", sendbuf, recvbuf, op)
 
     def Reduce_scatter_block(self, sendbuf: BufSpecB | InPlace, recvbuf: BufSpec | BufSpecB, op: Op = SUM) -> None:
         """Combine all ranks' data, and distribute the result in equal blocks."""
-        self._cached_reduce(frame_at(1), "Reduce_scatter_block", sendbuf, recvbuf, op, self._plan_reduce_scatter_block)
+        self._cached_reduce(frame_at(1), "Reduce_scatter_block", sendbuf, recvbuf, op)
 
     def Reduce_scatter(
         self, sendbuf: BufSpec | InPlace, recvbuf: BufSpec, recvcounts: Sequence[int] | None = None, op: Op = SUM

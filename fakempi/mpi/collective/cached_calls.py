@@ -20,13 +20,13 @@ from numpy import ndarray
 from fakempi.mpi.base.call_matching import TAGS, register_repeated_call
 from fakempi.mpi.base.call_site import is_ours
 from fakempi.mpi.base.context import Side
-from fakempi.mpi.base.region import recorded
 from fakempi.mpi.buffers.address_constants import IN_PLACE
 from fakempi.mpi.buffers.phantom import Phantom
 from fakempi.mpi.buffers.raw import flat
+from fakempi.mpi.collective.call import CollectiveCall
 from fakempi.mpi.collective.calls import CACHE_SIZE, Plan
 from fakempi.mpi.collective.plans import CollectivePlans
-from fakempi.mpi.collective.recipe import Recipe, fused_work
+from fakempi.mpi.collective.recipe import Recipe
 from fakempi.mpi.interfaces.arrays import Dtype
 from fakempi.mpi.operations.op import Op
 
@@ -57,7 +57,7 @@ class CachedCalls(CollectivePlans):
         key = _key(frame, call, sendbuf, recvbuf, None)
         recipe = None if key is None or self._side is None else self._side.recipes.get(key)
         if recipe is None or overlap(sendbuf, recvbuf):
-            work = plan(sendbuf, recvbuf)
+            work = plan(sendbuf, recvbuf, objects=call.islower())
             if key is not None:
                 self._store_recipe(key, frame, recvbuf.dtype, work)
             work()
@@ -66,12 +66,15 @@ class CachedCalls(CollectivePlans):
         else:
             self._run_recipe(recipe, flat(sendbuf), flat(recvbuf))
 
-    def _cached_reduce(self, frame: FrameType, call: str, sendbuf: Any, recvbuf: Any, op: Op, plan: Planner) -> None:
+    def _cached_reduce(self, frame: FrameType, call: str, sendbuf: Any, recvbuf: Any, op: Op) -> None:
         """Run a call that combines data; the algorithm receives its buffers as elements."""
         key = _key(frame, call, sendbuf, recvbuf, op)
         recipe = None if key is None or self._side is None else self._side.recipes.get(key)
         if recipe is None or overlap(sendbuf, recvbuf):
-            work = plan(sendbuf, recvbuf, op)
+            if call == "Reduce_scatter_block":
+                work = self._plan_reduce_scatter_block(sendbuf, recvbuf, op)
+            else:
+                work = self._plan_full_reduction(call.lower(), sendbuf, recvbuf, op)
             if key is not None:
                 self._store_recipe(key, frame, (recvbuf.dtype, op._operation), work)
             work()
@@ -85,13 +88,13 @@ class CachedCalls(CollectivePlans):
         return None if key is None or self._side is None else self._side.recipes.get(key)
 
     def _store_recipe(self, key: Key, frame: FrameType, keyed_objects: object, plan: Plan) -> None:
-        """Store the recipe of a plan, if the plan has one.
+        """Store the recipe of a call, if calls from the same line may reuse it.
 
         The recipe keeps the frame's code and `keyed_objects` alive, because the key contains their addresses.
         """
-        recipe: Recipe | None = getattr(plan, "recipe", None)
-        if recipe is None or is_ours(frame) or self._side is None:
+        if not isinstance(plan, CollectiveCall) or not plan.is_repeatable or is_ours(frame) or self._side is None:
             return
+        recipe = plan.recipe
         recipe.keepalive = frame.f_code, keyed_objects
         if len(self._side.recipes) >= CACHE_SIZE:
             self._side.recipes.clear()
@@ -115,29 +118,12 @@ class CachedCalls(CollectivePlans):
         else:  # `register_repeated_call`, inlined: nearly all calls take this branch
             entry.sites[rank] = recipe.site
             entry.missing -= 1
-        if recipe.sizes:
-            arrays += recipe.sizes
-        fused, recorder = process.universe.fused, process.universe.recorder
-        program = recipe.program if entry is not None else None
+        arrays += recipe.lists
         comms, tag = self._collective_handles or self._collective_comms(), call % TAGS
-        if (
-            fused is not None and program is not None and recorder is None
-            and fused.enter(comms, entry, program, recipe.op, tag, arrays)
-        ):  # fmt: skip
-            return
-        options = {"tag": tag}
-        if recipe.op is not None:
-            options["op"] = recipe.op
-        if recipe.root is not None:
-            options["root"] = recipe.root
-        work = recipe.choice.on(comms, **options)
-        if recorder is not None:
-            if program is not None and entry is not None:
-                work = fused_work(comms, work, entry, program, recipe.op, tag)
-            recipe.trace_call = recipe.trace_call or recorder.call()
-            name = recipe.choice.algorithm.name
-            work = recorded(self, work, recipe.operation, algorithm=name, nbytes=recipe.nbytes, call=recipe.trace_call)
-        work(*arrays)
+        if process.universe.recorder is None:
+            recipe.run(comms, entry, tag, arrays)
+        else:
+            recipe.region(self, recipe.nbytes).run(recipe.run, comms, entry, tag, arrays)  # type: ignore[union-attr]  # there is a trace
 
 
 def _key(frame: FrameType, call: str, sendbuf: Any, recvbuf: Any, op: Op | None) -> Key | None:

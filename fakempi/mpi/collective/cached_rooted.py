@@ -15,7 +15,7 @@ from fakempi.mpi.buffers.address_constants import IN_PLACE
 from fakempi.mpi.buffers.phantom import Phantom
 from fakempi.mpi.buffers.raw import flat
 from fakempi.mpi.buffers.typing import AnySpec
-from fakempi.mpi.collective.cached_calls import CachedCalls, Key, Planner, overlap
+from fakempi.mpi.collective.cached_calls import CachedCalls, Key, overlap
 from fakempi.mpi.collective.calls import Plan
 from fakempi.mpi.operations.op import Op
 
@@ -33,27 +33,17 @@ class CachedRootedCalls(CachedCalls):
         else:
             self._run_recipe(recipe, _as_bytes(buf))
 
-    def _cached_gather(
-        self, frame: FrameType, call: str, sendbuf: AnySpec, recvbuf: AnySpec, root: int, plan: Planner
-    ) -> None:
+    def _cached_rooted(self, frame: FrameType, call: str, own: AnySpec, whole: AnySpec, root: int) -> None:
+        """Run a gather or a scatter: `own` is the buffer of this rank's block, `whole` the root's buffer of all blocks."""
         is_root = type(root) is int and root == self._rank
-        key = _key(frame, call, recvbuf, root, self._n_peers) if is_root else _key(frame, call, sendbuf, root)
+        key = _key(frame, call, whole, root, self._n_peers) if is_root else _key(frame, call, own, root)
         recipe = self._find_recipe(key)
-        if recipe is None or (is_root and not _is_block(sendbuf, recvbuf, self._n_peers)):
-            self._run_and_store(key, frame, plan(sendbuf, recvbuf, root), recvbuf if is_root else sendbuf)
+        if recipe is None or (is_root and not _is_block(own, whole, self._n_peers)):
+            self._run_and_store(key, frame, self._plan_rooted(call, own, whole, root), whole if is_root else own)
+        elif recipe.operation == "gather":
+            self._run_recipe(recipe, _as_bytes(own), _as_bytes(whole) if is_root else None)
         else:
-            self._run_recipe(recipe, _as_bytes(sendbuf), _as_bytes(recvbuf) if is_root else None)
-
-    def _cached_scatter(
-        self, frame: FrameType, call: str, sendbuf: AnySpec, recvbuf: AnySpec, root: int, plan: Planner
-    ) -> None:
-        is_root = type(root) is int and root == self._rank
-        key = _key(frame, call, sendbuf, root, self._n_peers) if is_root else _key(frame, call, recvbuf, root)
-        recipe = self._find_recipe(key)
-        if recipe is None or (is_root and not _is_block(recvbuf, sendbuf, self._n_peers)):
-            self._run_and_store(key, frame, plan(sendbuf, recvbuf, root), sendbuf if is_root else recvbuf)
-        else:
-            self._run_recipe(recipe, _as_bytes(sendbuf) if is_root else None, _as_bytes(recvbuf))
+            self._run_recipe(recipe, _as_bytes(whole) if is_root else None, _as_bytes(own))
 
     def _cached_reduce_to_root(self, frame: FrameType, sendbuf: Any, recvbuf: Any, op: Op, root: int) -> None:
         is_root = type(root) is int and root == self._rank

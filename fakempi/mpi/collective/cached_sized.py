@@ -16,7 +16,7 @@ from numpy import ndarray
 from fakempi.mpi.buffers.address_constants import IN_PLACE
 from fakempi.mpi.buffers.raw import flat
 from fakempi.mpi.buffers.typing import AnySpec
-from fakempi.mpi.collective.cached_calls import Key, Planner, overlap
+from fakempi.mpi.collective.cached_calls import Key, overlap
 from fakempi.mpi.collective.cached_rooted import CachedRootedCalls
 from fakempi.mpi.datatypes.predefined import number_of
 
@@ -45,49 +45,37 @@ class CachedSizedCalls(CachedRootedCalls):
 
     __slots__ = ()
 
-    def _cached_allgatherv(self, frame: FrameType, call: str, sendbuf: AnySpec, recvbuf: AnySpec, plan: Planner) -> None:
+    def _cached_allgatherv(self, frame: FrameType, call: str, sendbuf: AnySpec, recvbuf: AnySpec) -> None:
         out, into = _block(sendbuf), _blocks(recvbuf, self._n_peers)
         key = None if into is None else (call, id(frame.f_code), frame.f_lasti, id(into.datatype), into.counts)
         recipe = self._find_recipe(key)
         if recipe is None or into is None or not _is_own_block(out, into, self._rank, sendbuf):
-            self._run_and_store(key, frame, plan(sendbuf, recvbuf))
+            self._run_and_store(key, frame, self._plan_allgatherv(sendbuf, recvbuf, objects=call.islower()))
         else:
             self._run_recipe(recipe, None if out is None else flat(out.array), into.head())
 
-    def _cached_gatherv(
-        self, frame: FrameType, call: str, sendbuf: AnySpec, recvbuf: AnySpec, root: int, plan: Planner
-    ) -> None:
+    def _cached_rooted_v(self, frame: FrameType, call: str, own: AnySpec, whole: AnySpec, root: int) -> None:
+        """Run a gatherv or a scatterv: `own` is the buffer of this rank's block, `whole` the root's buffer of all blocks."""
         is_root = type(root) is int and root == self._rank
-        out, into = _block(sendbuf), _blocks(recvbuf, self._n_peers) if is_root else None
-        key = _key(frame, call, into if is_root else out, root)
+        block, blocks = _block(own), _blocks(whole, self._n_peers) if is_root else None
+        key = _key(frame, call, blocks if is_root else block, root)
         recipe = self._find_recipe(key)
-        if recipe is None or (into is not None and not _is_own_block(out, into, root, sendbuf)):
-            self._run_and_store(key, frame, plan(sendbuf, recvbuf, root))
-        else:
-            self._run_recipe(recipe, None if out is None else flat(out.array), None if into is None else into.head())
+        if recipe is None or (blocks is not None and not _is_own_block(block, blocks, root, own)):
+            self._run_and_store(key, frame, self._plan_rooted(call, own, whole, root))
+            return
+        mine, all_blocks = None if block is None else flat(block.array), None if blocks is None else blocks.head()
+        self._run_recipe(recipe, *((mine, all_blocks) if recipe.operation == "gatherv" else (all_blocks, mine)))
 
-    def _cached_scatterv(
-        self, frame: FrameType, call: str, sendbuf: AnySpec, recvbuf: AnySpec, root: int, plan: Planner
-    ) -> None:
-        is_root = type(root) is int and root == self._rank
-        out, into = _blocks(sendbuf, self._n_peers) if is_root else None, _block(recvbuf)
-        key = _key(frame, call, out if is_root else into, root)
-        recipe = self._find_recipe(key)
-        if recipe is None or (out is not None and not _is_own_block(into, out, root, recvbuf)):
-            self._run_and_store(key, frame, plan(sendbuf, recvbuf, root))
-        else:
-            self._run_recipe(recipe, None if out is None else out.head(), None if into is None else flat(into.array))
-
-    def _cached_alltoallv(self, frame: FrameType, call: str, sendbuf: AnySpec, recvbuf: AnySpec, plan: Planner) -> None:
+    def _cached_alltoallv(self, frame: FrameType, call: str, sendbuf: AnySpec, recvbuf: AnySpec) -> None:
         out, into, rank = _blocks(sendbuf, self._n_peers), _blocks(recvbuf, self._n_peers), self._rank
         key: Key | None = None
         if out is not None and into is not None and out.datatype is into.datatype:
             key = call, id(frame.f_code), frame.f_lasti, id(out.datatype), out.counts, into.counts
         recipe = self._find_recipe(key)
         if recipe is None or out is None or into is None:
-            self._run_and_store(key, frame, plan(sendbuf, recvbuf))
+            self._run_and_store(key, frame, self._plan_alltoallv(sendbuf, recvbuf, objects=call.islower()))
         elif out.counts[rank] != into.counts[rank] or overlap(out.array, into.array):
-            plan(sendbuf, recvbuf)()
+            self._plan_alltoallv(sendbuf, recvbuf, objects=call.islower())()
         else:
             self._run_recipe(recipe, out.head(), into.head())
 

@@ -1,9 +1,9 @@
-"""Common part of all collective calls: checks of arguments, call matching, choice of the algorithm, execution of plans."""
+"""Common part of all collective calls: checks of arguments, call matching, choice of the algorithm."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy import ndarray
@@ -31,11 +31,11 @@ from fakempi.mpi.buffers.flat import Flat, FlatVector
 from fakempi.mpi.buffers.overlap import any_share_bytes, report_overlap
 from fakempi.mpi.buffers.raw import address_of
 from fakempi.mpi.buffers.specification import buffer_in, is_in_place
-from fakempi.mpi.collective.fused_case import FusedCase, why_emulated
-from fakempi.mpi.collective.object_arrays import ChoiceForObjects, ElementComm, ObjectOp, bcast_elements
-from fakempi.mpi.collective.recipe import CallBody, Recipe, fused_or_emulated, with_recipe
+from fakempi.mpi.collective.call import CollectiveCall
+from fakempi.mpi.collective.call_facts import CallFacts, Declaration, ElementOp, Root
+from fakempi.mpi.collective.object_arrays import bcast_elements
 from fakempi.mpi.collective.selection import Selection
-from fakempi.mpi.collective.synchronizing import steered
+from fakempi.mpi.collective.synchronizing import barrier_before
 from fakempi.mpi.interfaces.arrays import Array
 from fakempi.mpi.operations.op import Op
 from fakempi.mpi.point.handle import CommState
@@ -49,21 +49,6 @@ CACHE_SIZE = 1024
 
 _COUNTS_AT_ROOT = {"gatherv": "linear", "scatterv": "linear"}
 """Algorithms that need the counts at the root only; on a communicator no other rank has them."""
-
-
-class Root(NamedTuple):
-    """The root of a call as this rank sees it, and the facts about it that ranks must agree on."""
-
-    rank: Any  # in the group that this rank sends to; on an intercommunicator None if it is this rank
-    is_this_rank: bool
-    has_block: bool  # whether this rank sends or receives a block; on an intercommunicator not in the root's group
-    group: Side
-    agreed: Mapping[str, object]
-
-    @property
-    def idle(self) -> bool:
-        """Whether this rank passes PROC_NULL: it is in the root's group of an intercommunicator, and has nothing to do."""
-        return not (self.is_this_rank or self.has_block)
 
 
 class CollectiveCalls(CommState):
@@ -90,102 +75,45 @@ class CollectiveCalls(CommState):
 
         return Prequest._prepared(self, plan, start)
 
-    # -- registering a call ---------------------------------------------------------------------------------------
+    # -- preparing a call -----------------------------------------------------------------------------------------
 
-    def _choose(
-        self,
-        operation: str,
-        nbytes: int,
-        agreed: Mapping[str, object],
-        *,
-        other: int | None = None,
-        root: Root | None = None,
-        op: Op | ObjectOp | None = None,
-        bound: object = None,
-        count: int = 0,
-        in_place: bool = False,
-        traffic: Traffic | None = None,
-        objects: bool = False,
-        sizes: Sequence[int] | None = None,
-        types: TypeSignatures | None = None,
-    ) -> CallBody:
-        """Register the call and choose the algorithm; return it as a function of the buffers.
+    @property
+    def _is_first(self) -> bool:
+        """Whether this rank's group is the first side of the context."""
+        return self._side is self._side.context.sides[0]
 
-        Between two groups, `nbytes` is what this group sends, and `other` what the other group sends, if that differs.
-        `sizes` are the bytes of all blocks, if they differ and all ranks know them.
-        With `objects` the data are pickles; in a reduction of objects each rank knows the size of its own object only.
-        """
-        combining, shown = objects and op is not None, nbytes
-        nbytes = 0 if combining else nbytes
-        if root is not None:
-            agreed = {**root.agreed, **agreed}
-        comms, tag, call, entry = self._enter_call(agreed, traffic, types)
-        side: Side = self._side
-        first: bool = side is side.context.sides[0]
-        leads = first if root is None else root.group is side
-        op_properties = (None, None) if op is None else (op.Is_commutative(), op.is_predefined)
-        size_key = None if sizes is None else tuple(sizes)
-        query = (operation, nbytes, other, leads, *op_properties, count, in_place, objects, size_key)
-        choice = side.choices.get(query)
+    def _choice(self, facts: CallFacts) -> Any:
+        """Return the choice of an algorithm for a call, stored for calls with the same facts."""
+        choices = self._local().choices
+        choice = choices.get(facts)
         if choice is None:
-            if len(side.choices) >= CACHE_SIZE:
-                side.choices.clear()
-            choice = side.choices[query] = self._decide(*query)
-        options: dict[str, Any] = {"tag": tag}
-        if root is not None:
-            options["root"] = root.rank
-            if isinstance(root.rank, int) and (only := choice.algorithm.root) not in (None, root.rank):
-                sentence = f"{operation}: {choice.algorithm.name} was requested, but it has root {only}, not {root.rank}."
-                raise mpi_error(ERR_ARG, sentence, MPIValueError)
-        if op is not None:
-            options["op"] = bound
-        if self._peer_side is not side:
-            options["first"] = first
-        used = comms
-        if combining:
-            used, choice = tuple(map(ElementComm, comms)), self._choice_for_objects(choice, query)
-        run: CallBody = choice.on(used, **options)
-        if self._process.universe.choices is not None:
-            run = steered(self, run, tag, entry, call, operation, shown, sizes, traffic)
-        facts = size_key, options.get("root"), op_properties[0] is not False, in_place
-        case = FusedCase(choice, operation, self._n_peers, nbytes, nbytes // count if count else 1, *facts)
-        if self._is_inter:
-            own, theirs = (len(side.members), nbytes), (self._n_peers, nbytes if other is None else other)
-            number = root and (self._rank if root.is_this_rank else root.rank)
-            case = case.between_groups(own, theirs, number, count, leads=leads, first=first)
-        why = why_emulated(operation, choice.algorithm.name, between=self._is_inter, combining=combining, bound=bound is op)
-        run, program = fused_or_emulated(comms, run, entry, case._replace(why_not=why), op, tag)
-        recipe = None
-        if side is self._peer_side and (combining or bound is op):
-            stored, stored_op = (ChoiceForObjects(choice), None) if combining else (choice, op)
-            recipe = Recipe(call, agreed, types, stored, stored_op, options.get("root"), traffic, operation, nbytes, program)
-        recorded_root = None if root is None or self._is_inter else root.rank
-        run = recorded(self, run, operation, algorithm=choice.algorithm.name, nbytes=shown, root=recorded_root)
-        return with_recipe(self, run, entry, recipe)
+            if len(choices) >= CACHE_SIZE:
+                choices.clear()
+            choice = choices[facts] = self._decide(facts)
+        return choice
 
-    def _decide(
-        self, operation: str, nbytes: int, other: int | None, leads: bool, commutative: bool | None, predefined: bool | None,
-        count: int, in_place: bool, objects: bool, sizes: Sequence[int] | None,
-    ) -> Any:  # fmt: skip
-        """Return the choice of an algorithm. `leads`: this group has the root or, without a root, it is the first group."""
-        side, universe = self._local(), self._process.universe
+    def _decide(self, facts: CallFacts) -> Any:
+        """Choose an algorithm."""
+        side, universe, operation = self._local(), self._process.universe, facts.operation
         selection = universe.state(Selection)
-        facts: dict[str, Any] = {"p": self._n_peers, "nbytes": nbytes}
+        known: dict[str, Any] = {"p": self._n_peers, "nbytes": facts.nbytes}
         if self._is_inter:
-            own, theirs = (len(side.members), nbytes), (self._n_peers, nbytes if other is None else other)
-            (p, m), (q, m_b) = (own, theirs) if leads else (theirs, own)
-            facts = {"kind": "inter", "p": p, "nbytes": m, "q": q, "nbytes_b": m_b}
+            own = len(side.members), facts.nbytes
+            theirs = self._n_peers, facts.nbytes if facts.other is None else facts.other
+            (p, m), (q, m_b) = (own, theirs) if facts.leads else (theirs, own)
+            known = {"kind": "inter", "p": p, "nbytes": m, "q": q, "nbytes_b": m_b}
         else:
             if universe.has_nodes:
-                facts["nodes"] = selection.placement(side)
+                known["nodes"] = selection.placement(side)
             if operation in selection.weighs:
-                facts["costs"] = selection.send_costs(side, nbytes)
-            if sizes is not None:
-                facts["sizes"] = selection.sizes(sizes)
-        if commutative is not None:
-            facts.update(commutative=commutative, predefined_op=predefined)
+                known["costs"] = selection.send_costs(side, facts.nbytes)
+            if facts.sizes is not None:
+                known["sizes"] = selection.sizes(facts.sizes)
+        if facts.commutative is not None:
+            known.update(commutative=facts.commutative, predefined_op=facts.predefined)
+        known.update(count=facts.count, in_place=facts.in_place, objects=facts.objects)
         try:
-            choice = selection.choose(operation=operation, count=count, in_place=in_place, objects=objects, **facts)
+            choice = selection.choose(operation=operation, **known)
         except MPIError as error:
             raise mpi_error(error.ierr, str(error), type(error)) from None
         name = choice.algorithm.name
@@ -194,16 +122,16 @@ class CollectiveCalls(CommState):
             raise mpi_error(ERR_ARG, sentence, MPIValueError)
         return choice
 
-    def _choice_for_objects(self, choice: Any, query: tuple[Any, ...]) -> Any:
+    def _choice_for_objects(self, choice: Any, facts: CallFacts) -> Any:
         """Return the choice for arrays of objects, stored unless it contains this rank's recorder or pickle settings."""
         if self._process.universe.recorder is not None or self._process.pickle is not None:
             return choice.with_parts(self._part_for_objects)
-        choices, query = self._local().choices, ("objects", *query)
-        if query not in choices:
-            choices[query] = choice.with_parts(self._part_for_objects)
-        return choices[query]
+        choices, key = self._local().choices, ("objects", facts)
+        if key not in choices:
+            choices[key] = choice.with_parts(self._part_for_objects)
+        return choices[key]
 
-    def _part_for_objects(self, part: Any) -> CallBody:
+    def _part_for_objects(self, part: Any) -> Callable[..., object]:
         """Return a part of an algorithm, for arrays of objects, as a region inside that of the call."""
         run = bcast_elements(part.run, self._process.pickle) if part.operation == "bcast" else part.run
         return recorded(self, run, part.operation, algorithm=part.name)
@@ -229,9 +157,7 @@ class CollectiveCalls(CommState):
     def _plan_idle(self, root: Root) -> Plan:
         """Return the plan of a rank that passes PROC_NULL: it registers the call and does nothing."""
         _, tag, call, entry = self._enter_call(root.agreed)
-        if self._process.universe.choices is None:
-            return lambda: None
-        return steered(self, lambda: None, tag, entry, call, "", 0, None)
+        return barrier_before(self, tag, entry, call, CallFacts(""), 0, None) or _do_nothing
 
     # -- one group or two -----------------------------------------------------------------------------------------
 
@@ -308,7 +234,7 @@ class CollectiveCalls(CommState):
     ) -> None:  # fmt: skip
         """Check that a buffer has the size of a block of the other, does not overlap it, and is a phantom if that is one.
 
-        Sizes and types are compared within one group only, and types only with `same_types`.
+        Sizes and types are declared within one group only, and types only with `same_types`.
         """
         if one is None:
             return
@@ -373,10 +299,10 @@ class CollectiveCalls(CommState):
         return checked
 
     def _allgather_of_counts(self, mine: Array, counts: Array) -> None:
-        self._choose("allgather", mine.nbytes, {"recvcounts": "left out"})(mine, counts)
+        CollectiveCall(self, CallFacts("allgather", mine.nbytes), Declaration({"recvcounts": "left out"})).run(mine, counts)
 
-    def _bind(self, op: Op, data: Flat) -> tuple[Any, dict[str, Any]]:
-        """Return the operation on elements of a datatype, and the facts to agree on; raise an error if they do not fit."""
+    def _bind(self, op: Op, data: Flat) -> tuple[ElementOp, Declaration]:
+        """Return the operation on elements of a datatype, and what to agree on; raise an error if they do not fit."""
         if not isinstance(op, Op):
             raise mpi_error(ERR_ARG, f"op is {shown(op)}, not an Op (MPI.SUM, Op.Create ...).", MPITypeError)
         agreed = {
@@ -388,13 +314,11 @@ class CollectiveCalls(CommState):
         try:
             if not data.typed:  # a phantom without a datatype
                 op._alive()
-                return op, agreed
-            return op._on(data.datatype), agreed
+                return ElementOp(op, op), Declaration(agreed)
+            return ElementOp(op, op._on(data.datatype)), Declaration(agreed)
         except MPIError as error:
             self._raise(error)
 
 
-def using(plan: Any, reads: Sequence[object], writes: Sequence[object]) -> Plan:
-    """Attach to a plan the buffers that it reads and writes; return the plan."""
-    plan.uses = reads, writes
-    return plan  # type: ignore[no-any-return]  # a function to which an attribute was added
+def _do_nothing() -> None:
+    """The work of an idle rank."""

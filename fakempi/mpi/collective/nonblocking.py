@@ -25,19 +25,19 @@ class NonblockingCollectives(CollectivePlans):
 
     def Igather(self, sendbuf: BufSpec | InPlace, recvbuf: BufSpecB | None, root: int = 0) -> Request:
         """Start a nonblocking call: gather equal blocks to the root."""
-        return self._launch(self._plan_gather(sendbuf, recvbuf, root))
+        return self._launch(self._plan_rooted("Gather", sendbuf, recvbuf, root))
 
     def Igatherv(self, sendbuf: BufSpec | InPlace, recvbuf: BufSpecV | None, root: int = 0) -> Request:
         """Start a nonblocking call: gather blocks of any sizes to the root."""
-        return self._launch(self._plan_gatherv(sendbuf, recvbuf, root))
+        return self._launch(self._plan_rooted("Gatherv", sendbuf, recvbuf, root))
 
     def Iscatter(self, sendbuf: BufSpecB | None, recvbuf: BufSpec | InPlace, root: int = 0) -> Request:
         """Start a nonblocking call: distribute equal blocks of the root's data."""
-        return self._launch(self._plan_scatter(sendbuf, recvbuf, root))
+        return self._launch(self._plan_rooted("Scatter", recvbuf, sendbuf, root))
 
     def Iscatterv(self, sendbuf: BufSpecV | None, recvbuf: BufSpec | InPlace, root: int = 0) -> Request:
         """Start a nonblocking call: distribute blocks of any sizes of the root's data."""
-        return self._launch(self._plan_scatterv(sendbuf, recvbuf, root))
+        return self._launch(self._plan_rooted("Scatterv", recvbuf, sendbuf, root))
 
     def Iallgather(self, sendbuf: BufSpec | InPlace, recvbuf: BufSpecB) -> Request:
         """Start a nonblocking call: gather equal blocks to all ranks."""
@@ -65,7 +65,7 @@ class NonblockingCollectives(CollectivePlans):
 
     def Iallreduce(self, sendbuf: BufSpec | InPlace, recvbuf: BufSpec, op: Op = SUM) -> Request:
         """Start a nonblocking call: combine all ranks' data at all ranks."""
-        return self._launch(self._plan_allreduce(sendbuf, recvbuf, op))
+        return self._launch(self._plan_full_reduction("allreduce", sendbuf, recvbuf, op))
 
     def Ireduce_scatter_block(self, sendbuf: BufSpecB | InPlace, recvbuf: BufSpec | BufSpecB, op: Op = SUM) -> Request:
         """Start a nonblocking call: combine all ranks' data, and distribute the result in equal blocks."""

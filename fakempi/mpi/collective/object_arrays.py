@@ -132,10 +132,10 @@ class ElementComm:
 class ChoiceForObjects:
     """A choice of an algorithm for arrays of objects. Ranks share it in a recipe, so each rank passes its own operation."""
 
-    __slots__ = ("_choice",)
+    __slots__ = ("_choice", "algorithm")
 
     def __init__(self, choice: Any) -> None:
-        self._choice = choice
+        self._choice, self.algorithm = choice, choice.algorithm
 
     def on(self, comms: Sequence[Any], **options: Any) -> Callable[..., Any]:
         """Return the algorithm on these communicators."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from functools import partial
 from types import FrameType
 from typing import Any
 
@@ -22,7 +21,8 @@ from fakempi.mpi.base.mpi_errors import mpi_error
 from fakempi.mpi.base.region import WholeCall
 from fakempi.mpi.buffers.objects import pack, pack_all, unpack
 from fakempi.mpi.collective.cached_sized import CachedSizedCalls
-from fakempi.mpi.collective.calls import Root
+from fakempi.mpi.collective.call import CollectiveCall
+from fakempi.mpi.collective.call_facts import Declaration, ElementOp, Root
 from fakempi.mpi.collective.object_arrays import ObjectOp, PickledElement, items, one_element, split_pickles
 from fakempi.mpi.operations.op import SUM, Op
 
@@ -54,10 +54,10 @@ class ObjectCollectives(CachedSizedCalls):
         mine, size = self._pickled([sendobj]) if role.has_block else (None, None)
         sizes = np.empty(self._n_peers, np.int64) if role.is_this_rank else None
         with self._region("gather", mine, role):
-            self._cached_gather(frame, "gather", size, sizes, root, partial(self._plan_gather, objects=True))
+            self._cached_rooted(frame, "gather", size, sizes, root)
             data = None if sizes is None else np.empty(int(sizes.sum()), np.uint8)
             blocks = None if sizes is None else [data, sizes.tolist()]
-            self._cached_gatherv(frame, "gatherv", mine, blocks, root, partial(self._plan_gatherv, objects=True))
+            self._cached_rooted_v(frame, "gatherv", mine, blocks, root)
         return None if sizes is None else self._objects(data, sizes)
 
     def scatter(self, sendobj: Sequence[Any] | None, root: int = 0) -> Any:
@@ -66,10 +66,10 @@ class ObjectCollectives(CachedSizedCalls):
         data, sizes = self._pickled(items(sendobj, self._n_peers)) if role.is_this_rank else (None, None)
         size = np.empty(1, np.int64) if role.has_block else None
         with self._region("scatter", data, role):
-            self._cached_scatter(frame, "scatter", sizes, size, root, partial(self._plan_scatter, objects=True))
+            self._cached_rooted(frame, "scatter", size, sizes, root)
             mine: Any = None if size is None else np.empty(int(size[0]), np.uint8)
             blocks = None if sizes is None else [data, sizes.tolist()]
-            self._cached_scatterv(frame, "scatterv", blocks, mine, root, partial(self._plan_scatterv, objects=True))
+            self._cached_rooted_v(frame, "scatterv", mine, blocks, root)
         return None if size is None else unpack(mine, mine.size, self._process.pickle)
 
     def allgather(self, sendobj: Any) -> list[Any]:
@@ -78,10 +78,10 @@ class ObjectCollectives(CachedSizedCalls):
         mine, size = self._pickled([sendobj])
         sizes = np.empty(p, np.int64)
         with self._region("allgather", mine):
-            self._cached_move(frame, "allgather", size, sizes, partial(self._plan_allgather, objects=True))
+            self._cached_move(frame, "allgather", size, sizes, self._plan_allgather)
             data = np.empty(int(sizes.sum()), np.uint8)
             blocks = [data, sizes.tolist()]
-            self._cached_allgatherv(frame, "allgatherv", mine, blocks, partial(self._plan_allgatherv, objects=True))
+            self._cached_allgatherv(frame, "allgatherv", mine, blocks)
         return self._objects(data, sizes)
 
     def alltoall(self, sendobj: Sequence[Any]) -> list[Any]:
@@ -90,11 +90,10 @@ class ObjectCollectives(CachedSizedCalls):
         out, out_sizes = self._pickled(items(sendobj, p))
         sizes = np.empty(p, np.int64)
         with self._region("alltoall", out):
-            self._cached_move(frame, "alltoall", out_sizes, sizes, partial(self._plan_alltoall, objects=True))
+            self._cached_move(frame, "alltoall", out_sizes, sizes, self._plan_alltoall)
             data = np.empty(int(sizes.sum()), np.uint8)
             send_blocks, receive_blocks = [out, out_sizes.tolist()], [data, sizes.tolist()]
-            plan = partial(self._plan_alltoallv, objects=True)
-            self._cached_alltoallv(frame, "alltoallv", send_blocks, receive_blocks, plan)
+            self._cached_alltoallv(frame, "alltoallv", send_blocks, receive_blocks)
         return self._objects(data, sizes)
 
     # -- reductions -----------------------------------------------------------------------------------------------
@@ -127,11 +126,12 @@ class ObjectCollectives(CachedSizedCalls):
         key = operation, id(frame.f_code), frame.f_lasti, name, None if root is None else root.rank
         recipe = None if settings is not None else self._find_recipe(key)  # pickle settings are part of the choice
         if recipe is None:
-            agreed = {"the operation": name}
-            run = self._choose(operation, nbytes, agreed, root=root, op=combining, bound=combining, count=1, objects=True)
+            bound = ElementOp(combining, combining)
+            facts, declared = bound.facts(operation, 0, count=1, objects=True), Declaration({"the operation": name})
+            call = CollectiveCall(self, facts, declared, root=root, bound_op=bound, nbytes=nbytes)
             if settings is None:
-                self._store_recipe(key, frame, None, run)
-            run(out, into)
+                self._store_recipe(key, frame, None, call)
+            call.run(out, into, combining)
         else:
             self._run_recipe(recipe, out, into, combining)
         return None if into is None or into[0] is None else into[0].take()

@@ -31,25 +31,25 @@ class PersistentCollectives(CollectivePlans):
         self, sendbuf: BufSpec | InPlace, recvbuf: BufSpecB | None, root: int = 0, info: Info = INFO_NULL
     ) -> Prequest:
         """Create a persistent request: gather equal blocks to the root."""
-        return self._prepared(self._plan_gather(sendbuf, recvbuf, root))
+        return self._prepared(self._plan_rooted("Gather", sendbuf, recvbuf, root))
 
     def Gatherv_init(
         self, sendbuf: BufSpec | InPlace, recvbuf: BufSpecV | None, root: int = 0, info: Info = INFO_NULL
     ) -> Prequest:
         """Create a persistent request: gather blocks of any sizes to the root."""
-        return self._prepared(self._plan_gatherv(sendbuf, recvbuf, root))
+        return self._prepared(self._plan_rooted("Gatherv", sendbuf, recvbuf, root))
 
     def Scatter_init(
         self, sendbuf: BufSpecB | None, recvbuf: BufSpec | InPlace, root: int = 0, info: Info = INFO_NULL
     ) -> Prequest:
         """Create a persistent request: distribute equal blocks of the root's data."""
-        return self._prepared(self._plan_scatter(sendbuf, recvbuf, root))
+        return self._prepared(self._plan_rooted("Scatter", recvbuf, sendbuf, root))
 
     def Scatterv_init(
         self, sendbuf: BufSpecV | None, recvbuf: BufSpec | InPlace, root: int = 0, info: Info = INFO_NULL
     ) -> Prequest:
         """Create a persistent request: distribute blocks of any sizes of the root's data."""
-        return self._prepared(self._plan_scatterv(sendbuf, recvbuf, root))
+        return self._prepared(self._plan_rooted("Scatterv", recvbuf, sendbuf, root))
 
     def Allgather_init(self, sendbuf: BufSpec | InPlace, recvbuf: BufSpecB, info: Info = INFO_NULL) -> Prequest:
         """Create a persistent request: gather equal blocks to all ranks."""
@@ -79,7 +79,7 @@ class PersistentCollectives(CollectivePlans):
 
     def Allreduce_init(self, sendbuf: BufSpec | InPlace, recvbuf: BufSpec, op: Op = SUM, info: Info = INFO_NULL) -> Prequest:
         """Create a persistent request: combine all ranks' data at all ranks."""
-        return self._prepared(self._plan_allreduce(sendbuf, recvbuf, op))
+        return self._prepared(self._plan_full_reduction("allreduce", sendbuf, recvbuf, op))
 
     def Reduce_scatter_block_init(
         self, sendbuf: BufSpecB | InPlace, recvbuf: BufSpec | BufSpecB, op: Op = SUM, info: Info = INFO_NULL

@@ -17,18 +17,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from fakempi.errors import MPIValueError
 from fakempi.errors.classes import ERR_COUNT
-from fakempi.mpi.base.call_matching import Traffic
+from fakempi.mpi.base.call_matching import Traffic, TypeSignatures
 from fakempi.mpi.base.mpi_errors import mpi_error
 from fakempi.mpi.buffers.flat import Flat, FlatVector, blocks_w
-from fakempi.mpi.buffers.payload import copy_into, signature_of, snapshot
+from fakempi.mpi.buffers.payload import signature_of
 from fakempi.mpi.buffers.specification import is_in_place
 from fakempi.mpi.buffers.typing import AnySpec
-from fakempi.mpi.collective.calls import CollectiveCalls, Plan, Root, using
-from fakempi.mpi.collective.recipe import CallBody
+from fakempi.mpi.collective.call import CollectiveCall
+from fakempi.mpi.collective.call_facts import CallFacts, Declaration, Root
+from fakempi.mpi.collective.calls import CollectiveCalls, Plan
+from fakempi.mpi.collective.operands import BcastBuffer, BufferPair, InPlaceBuffer, TypedBlocks
 from fakempi.mpi.operations.op import Op
 
 
@@ -39,7 +39,7 @@ class CollectivePlans(CollectiveCalls):
 
     def _plan_barrier(self) -> Plan:
         self._peer_count()
-        return self._choose("barrier", 0, {})
+        return CollectiveCall(self, CallFacts("barrier"), Declaration({}))
 
     def _plan_bcast(self, buf: AnySpec, root: int) -> Plan:
         role = self._check_root(root)
@@ -47,103 +47,42 @@ class CollectivePlans(CollectiveCalls):
             return self._plan_idle(role)
         data = Flat.of(buf, writable=not role.is_this_rank)
         mine, theirs = (data, None) if role.is_this_rank else (None, data)
-        run = self._choose("bcast", data.nbytes, _agreed_size(data), root=role, types=self._types_of(mine, theirs))
-
-        def work() -> None:
-            array = data.load()
-            if isinstance(array, np.ndarray) and not array.flags.writeable:
-                array = array.copy()  # the root's buffer: some algorithms also receive pieces of it at the root
-            run(array)
-            if not role.is_this_rank:
-                data.store()
-
-        _keep_recipe(work, run)
-        return using(work, *(((data,), ()) if role.is_this_rank else ((), (data,))))
+        declared = _equal_sizes(data, types=self._types_of(mine, theirs))
+        return CollectiveCall(self, CallFacts("bcast", data.nbytes), declared, BcastBuffer(data, role.is_this_rank), role)
 
     # -- gather and scatter ---------------------------------------------------------------------------------------
 
-    def _plan_gather(self, sendbuf: AnySpec, recvbuf: AnySpec, root: int, *, objects: bool = False) -> Plan:
-        role, p = self._check_root(root), self._n_peers
+    def _plan_rooted(self, call: str, own: AnySpec, whole: AnySpec, root: int) -> Plan:
+        """Plan a gather or a scatter: `own` is the buffer of this rank's block, `whole` the root's buffer of all blocks."""
+        role, p, operation, objects = self._check_root(root), self._n_peers, call.lower(), call.islower()
         if role.idle:
             return self._plan_idle(role)
-        if not role.is_this_rank:
-            return self._plan_gather_sender("gather", Flat.of(sendbuf), role, objects=objects)
-        into = Flat.of(recvbuf, writable=True, blocks=p)
-        out = self._block_of_root(role, sendbuf)
-        nbytes = into.nbytes // p
-        self._check_pair(out, into, "recvbuf holds blocks of", nbytes)
-        types = self._types_of(None, into)
-        run = self._choose("gather", nbytes, _agreed_size(into, nbytes), root=role, objects=objects, types=types)
-        return _plan_move(out, into, run)
-
-    def _plan_scatter(self, sendbuf: AnySpec, recvbuf: AnySpec, root: int, *, objects: bool = False) -> Plan:
-        role, p = self._check_root(root), self._n_peers
-        if role.idle:
-            return self._plan_idle(role)
-        if not role.is_this_rank:
-            return self._plan_scatter_receiver("scatter", Flat.of(recvbuf, writable=True), role, objects=objects)
-        out = Flat.of(sendbuf, blocks=p)
-        into = self._block_of_root(role, recvbuf, writable=True)
-        nbytes = out.nbytes // p
-        self._check_pair(into, out, "sendbuf holds blocks of", nbytes, "recvbuf")
-        types = self._types_of(out)
-        run = self._choose("scatter", nbytes, _agreed_size(out, nbytes), root=role, objects=objects, types=types)
-        return _plan_move(out, into, run)
-
-    def _plan_gatherv(self, sendbuf: AnySpec, recvbuf: AnySpec, root: int, *, objects: bool = False) -> Plan:
-        role, p = self._check_root(root), self._n_peers
-        if role.idle:
-            return self._plan_idle(role)
-        if not role.is_this_rank:
-            return self._plan_gather_sender("gatherv", Flat.of(sendbuf), role, objects=objects)
-        into = FlatVector.of(recvbuf, p, writable=True)
-        out = self._block_of_root(role, sendbuf)
-        if out is not None:
-            self._check_pair(out, into, f"block {self._rank} of recvbuf has", into.sizes[self._rank])
-        traffic = Traffic((), into.sizes, None, into.signature)
-        run = self._choose("gatherv", 0, {}, root=role, traffic=traffic, objects=objects)
-        return _plan_move(out, into, run, into.sizes)
-
-    def _plan_scatterv(self, sendbuf: AnySpec, recvbuf: AnySpec, root: int, *, objects: bool = False) -> Plan:
-        role, p = self._check_root(root), self._n_peers
-        if role.idle:
-            return self._plan_idle(role)
-        if not role.is_this_rank:
-            return self._plan_scatter_receiver("scatterv", Flat.of(recvbuf, writable=True), role, objects=objects)
-        out = FlatVector.of(sendbuf, p)
-        into = self._block_of_root(role, recvbuf, writable=True)
-        if into is not None:
-            self._check_pair(into, out, f"block {self._rank} of sendbuf has", out.sizes[self._rank], "recvbuf")
-        traffic = Traffic(out.sizes, (), out.signature, None)
-        run = self._choose("scatterv", 0, {}, root=role, traffic=traffic, objects=objects)
-        return _plan_move(out, into, run, out.sizes)
-
-    @staticmethod
-    def _block_of_root(role: Root, buffer: AnySpec, *, writable: bool = False, elements: bool = False) -> Flat | None:
-        """Return the root's own block; None if it is IN_PLACE or there is none."""
-        if not role.has_block or is_in_place(buffer):
-            return None
-        return Flat.of(buffer, writable=writable, elements=elements)
-
-    def _plan_gather_sender(self, operation: str, out: Flat, role: Root, *, objects: bool = False) -> Plan:
-        """Return the plan of a rank that is not the root of a gather."""
-        if operation == "gather":
-            types = self._types_of(out)
-            run = self._choose(operation, out.nbytes, _agreed_size(out), root=role, objects=objects, types=types)
-            return _plan_move(out, None, run)
-        traffic = Traffic({role.rank: out.nbytes}, {}, out.signature)
-        run = self._choose(operation, 0, {}, root=role, traffic=traffic, objects=objects)
-        return _plan_move(out, None, run, None)
-
-    def _plan_scatter_receiver(self, operation: str, into: Flat, role: Root, *, objects: bool = False) -> Plan:
-        """Return the plan of a rank that is not the root of a scatter."""
-        if operation == "scatter":
-            types = self._types_of(None, into)
-            run = self._choose(operation, into.nbytes, _agreed_size(into), root=role, objects=objects, types=types)
-            return _plan_move(None, into, run)
-        traffic = Traffic({}, {role.rank: into.nbytes}, None, into.signature)
-        run = self._choose(operation, 0, {}, root=role, traffic=traffic, objects=objects)
-        return _plan_move(None, into, run, None)
+        gathers, sized = operation.startswith("gather"), operation.endswith("v")
+        name, whole_name = ("sendbuf", "recvbuf") if gathers else ("recvbuf", "sendbuf")
+        every: Any = None
+        if role.is_this_rank:
+            every = FlatVector.of(whole, p, writable=gathers) if sized else Flat.of(whole, writable=gathers, blocks=p)
+        block, nbytes = _own_block(role, own, writable=not gathers), 0
+        if every is not None and not sized:
+            nbytes = every.nbytes // p
+            self._check_pair(block, every, f"{whole_name} holds blocks of", nbytes, name)
+        elif every is not None and block is not None:
+            self._check_pair(block, every, f"block {self._rank} of {whole_name} has", every.sizes[self._rank], name)
+        elif block is not None:
+            nbytes = block.nbytes
+        known: Any = block if every is None else every
+        sends = gathers is (every is None)  # whether the data that this rank describes are what it sends
+        if not sized:
+            types = self._types_of(known, None) if sends else self._types_of(None, known)
+            facts, declared = CallFacts(operation, nbytes, objects=objects), _equal_sizes(known, nbytes, types)
+        else:
+            amounts: Any = {role.rank: nbytes} if every is None else every.sizes
+            none: Any = {} if every is None else ()
+            traffic = Traffic(amounts, none, known.signature) if sends else Traffic(none, amounts, None, known.signature)
+            facts, declared = CallFacts(operation, objects=objects), Declaration({}, traffic)
+        lists = (None if every is None else every.sizes,) if sized else ()
+        operands = BufferPair(block, every, *lists) if gathers else BufferPair(every, block, *lists)
+        return CollectiveCall(self, facts, declared, operands, role)
 
     # -- all to all -----------------------------------------------------------------------------------------------
 
@@ -155,8 +94,8 @@ class CollectivePlans(CollectiveCalls):
         self._check_pair(out, into, "recvbuf holds blocks of", nbytes)
         mine = nbytes if out is None else out.nbytes
         agreed = {**self._fact_per_group("the size in bytes", mine, nbytes), **_agreed_memory(into)}
-        types = self._types_of(out, into)
-        return _plan_move(out, into, self._choose("allgather", mine, agreed, other=nbytes, objects=objects, types=types))
+        declared = Declaration(agreed, types=self._types_of(out, into))
+        return CollectiveCall(self, CallFacts("allgather", mine, nbytes, objects=objects), declared, BufferPair(out, into))
 
     def _plan_allgatherv(self, sendbuf: AnySpec, recvbuf: AnySpec, *, objects: bool = False) -> Plan:
         into = FlatVector.of(recvbuf, self._peer_count(), writable=True)
@@ -169,9 +108,9 @@ class CollectivePlans(CollectiveCalls):
             agreed = {**self._fact_about("the list of sizes in bytes", self._peer_side, into.sizes), **_agreed_memory(into)}
             # All ranks of a group pass the same sizes for the other group, so it is enough that rank 0 compares each.
             traffic, nbytes = Traffic({0: out.nbytes}, into.sizes if self._rank == 0 else {}), 0
-        types = self._types_of(out, into)
-        run = self._choose("allgatherv", nbytes, agreed, traffic=traffic, objects=objects, sizes=into.sizes, types=types)
-        return _plan_move(out, into, run, into.sizes)
+        facts = CallFacts("allgatherv", nbytes, objects=objects, sizes=tuple(into.sizes))
+        declared = Declaration(agreed, traffic, self._types_of(out, into))
+        return CollectiveCall(self, facts, declared, BufferPair(out, into, into.sizes))
 
     def _plan_alltoall(self, sendbuf: AnySpec, recvbuf: AnySpec, *, objects: bool = False) -> Plan:
         p = self._peer_count()
@@ -183,10 +122,9 @@ class CollectivePlans(CollectiveCalls):
         agreed = {**self._fact_per_group("the size in bytes", mine, theirs), **_agreed_memory(into)}
         # Tuning rules may depend on it, so all ranks must agree; the standard requires that too.
         agreed["sendbuf"] = "IN_PLACE" if out is None else "a buffer"
-        in_place = out is None
-        types = self._types_of(out, into)
-        run = self._choose("alltoall", mine, agreed, other=theirs, in_place=in_place, objects=objects, types=types)
-        return _plan_move(out, into, run)
+        facts = CallFacts("alltoall", mine, theirs, in_place=out is None, objects=objects)
+        declared = Declaration(agreed, types=self._types_of(out, into))
+        return CollectiveCall(self, facts, declared, BufferPair(out, into))
 
     def _plan_alltoallv(self, sendbuf: AnySpec, recvbuf: AnySpec, *, objects: bool = False) -> Plan:
         p, rank = self._peer_count(), self._rank
@@ -197,17 +135,10 @@ class CollectivePlans(CollectiveCalls):
             self._check_sizes(f"block {rank} of recvbuf has", into.sizes[rank], f"block {rank} of sendbuf", send_sizes[rank])
         if out is not None:
             self._check_pair(out, into, "", out.nbytes, same_types=not self._is_inter and send_sizes[rank] > 0)
-        traffic = Traffic(send_sizes, into.sizes, (out or into).signature, into.signature)
-        run = self._choose("alltoallv", 0, {}, traffic=traffic, objects=objects)
-
-        def work() -> None:
-            array = into.load()
-            run(array.copy() if out is None else out.load(), array, send_sizes, into.sizes)
-            into.store()
-
-        if out is not None:
-            _keep_recipe(work, run, send_sizes, into.sizes)
-        return using(work, (out,), (into,))
+        declared = Declaration({}, Traffic(send_sizes, into.sizes, (out or into).signature, into.signature))
+        lists = send_sizes, into.sizes
+        operands = InPlaceBuffer(into, None, *lists) if out is None else BufferPair(out, into, *lists)
+        return CollectiveCall(self, CallFacts("alltoallv", objects=objects), declared, operands)
 
     def _plan_alltoallw(self, sendbuf: AnySpec, recvbuf: AnySpec) -> Plan:
         p = self._peer_count()
@@ -218,16 +149,8 @@ class CollectivePlans(CollectiveCalls):
         if own is not None:
             self._check_sizes(f"block {own} of recvbuf has", receive_sizes[own], f"block {own} of sendbuf", send_sizes[own])
         taken, given = ([signature_of(block) for block in vector] for vector in (into, out))
-        run = self._choose("alltoallw", 0, {}, traffic=Traffic(send_sizes, receive_sizes, given, taken))
-
-        def work() -> None:
-            blocks = [snapshot(block) for block in into] if out is into else out
-            if own is not None:
-                copy_into(blocks[own], into[own], receive_sizes[own])
-            # Algorithms test whether an array is empty, which fails for a span of elements without bytes.
-            run(*([b if b.nbytes and i != own else None for i, b in enumerate(vector)] for vector in (blocks, into)))
-
-        return using(work, () if out is into else out, into)
+        declared = Declaration({}, Traffic(send_sizes, receive_sizes, given, taken))
+        return CollectiveCall(self, CallFacts("alltoallw"), declared, TypedBlocks(out, into, own))
 
     # -- reductions -----------------------------------------------------------------------------------------------
 
@@ -236,16 +159,13 @@ class CollectivePlans(CollectiveCalls):
         if role.idle:
             return self._plan_idle(role)
         into = Flat.of(recvbuf, writable=True, elements=True) if role.is_this_rank else None
-        out = self._block_of_root(role, sendbuf, elements=True) if role.is_this_rank else Flat.of(sendbuf, elements=True)
+        out = _own_block(role, sendbuf, elements=True)
         if into is not None:
             self._check_operands(out, into)
         data: Any = into or out
-        bound, agreed = self._bind(op, data)
-        run = self._choose("reduce", data.nbytes, agreed, root=role, op=op, bound=bound, count=data.count)
-        return _plan_move(out, into, run)
-
-    def _plan_allreduce(self, sendbuf: AnySpec, recvbuf: AnySpec, op: Op) -> Plan:
-        return self._plan_full_reduction("allreduce", sendbuf, recvbuf, op)
+        bound, declared = self._bind(op, data)
+        facts = bound.facts("reduce", data.nbytes, count=data.count)
+        return CollectiveCall(self, facts, declared, BufferPair(out, into), role, bound)
 
     def _plan_full_reduction(self, operation: str, sendbuf: AnySpec, recvbuf: AnySpec, op: Op) -> Plan:
         """Plan a reduction whose full result goes to every rank."""
@@ -253,8 +173,9 @@ class CollectivePlans(CollectiveCalls):
         into = Flat.of(recvbuf, writable=True, elements=True)
         out = None if self._in_place(sendbuf) else Flat.of(sendbuf, elements=True)
         self._check_operands(out, into)
-        bound, agreed = self._bind(op, into if into.typed or out is None else out)
-        return _plan_move(out, into, self._choose(operation, into.nbytes, agreed, op=op, bound=bound, count=into.count))
+        bound, declared = self._bind(op, into if into.typed or out is None else out)
+        facts = bound.facts(operation, into.nbytes, count=into.count)
+        return CollectiveCall(self, facts, declared, BufferPair(out, into), None, bound)
 
     def _plan_reduce_scatter_block(self, sendbuf: AnySpec, recvbuf: AnySpec, op: Op) -> Plan:
         self._peer_count()
@@ -271,10 +192,10 @@ class CollectivePlans(CollectiveCalls):
             sentence = f"sendbuf has {whole.count} elements, not a multiple of the {q} ranks of the remote group."
             raise mpi_error(ERR_COUNT, sentence, MPIValueError)
         both = whole if self._is_inter else share  # the size that both groups must have
-        bound, agreed = self._bind(op, both)
-        given, other = share.nbytes, whole.nbytes // q
-        run = self._choose("reduce_scatter_block", given, agreed, other=other, op=op, bound=bound, count=both.count)
-        return _plan_reduction(whole, share, run, in_place=in_place)
+        bound, declared = self._bind(op, both)
+        facts = bound.facts("reduce_scatter_block", share.nbytes, other=whole.nbytes // q, count=both.count)
+        operands = InPlaceBuffer(whole, share.count) if in_place else BufferPair(whole, share)
+        return CollectiveCall(self, facts, declared, operands, None, bound)
 
     def _plan_reduce_scatter(self, sendbuf: AnySpec, recvbuf: AnySpec, recvcounts: Sequence[int] | None, op: Op) -> Plan:
         self._peer_count()
@@ -287,50 +208,26 @@ class CollectivePlans(CollectiveCalls):
         if not in_place:
             self._check_equal(f"recvcounts[{self._rank}] is", counts[self._rank], "recvbuf has", share.count)
             self._check_operands(whole, share, share.count)
-        bound, agreed = self._bind(op, whole)
+        bound, (agreed, *_) = self._bind(op, whole)
         agreed = {"recvcounts": "left out" if recvcounts is None else "given", **agreed}
         agreed |= self._fact_about("the list of counts", self._side, counts)
         element_bytes = whole.nbytes // whole.count if whole.count else 0
-        sizes = [count * element_bytes for count in counts]
-        run = self._choose("reduce_scatter", whole.nbytes, agreed, op=op, bound=bound, count=whole.count, sizes=sizes)
-        return _plan_reduction(whole, share, lambda *arrays: run(*arrays, counts), in_place=in_place)
+        sizes = tuple(count * element_bytes for count in counts)
+        facts = bound.facts("reduce_scatter", whole.nbytes, count=whole.count, sizes=sizes)
+        operands = InPlaceBuffer(whole, share.count, counts) if in_place else BufferPair(whole, share, counts)
+        return CollectiveCall(self, facts, Declaration(agreed), operands, None, bound)
 
 
-def _plan_move(out: Flat | FlatVector | None, into: Flat | FlatVector | None, run: CallBody, *sizes: object) -> Plan:
-    """Return a plan that runs an algorithm on two arrays, and on sizes if it takes them, and then stores the result."""
-
-    def work() -> None:
-        run(None if out is None else out.load(), None if into is None else into.load(), *sizes)
-        if into is not None:
-            into.store()
-
-    _keep_recipe(work, run, *sizes)
-    return using(work, (out,), (into,))
+def _own_block(role: Root, buffer: AnySpec, *, writable: bool = False, elements: bool = False) -> Flat | None:
+    """Return the block of this rank; None if it is a root that passes IN_PLACE or has no block."""
+    if role.is_this_rank and (not role.has_block or is_in_place(buffer)):
+        return None
+    return Flat.of(buffer, writable=writable, elements=elements)
 
 
-def _plan_reduction(whole: Flat, share: Flat, run: CallBody, *, in_place: bool) -> Plan:
-    """As `_plan_move`; with IN_PLACE, on a copy, because the result overwrites the first elements of the data."""
-
-    def work() -> None:
-        array, into = whole.load(), whole.head(share.count) if in_place else share
-        run(array.copy() if in_place else array, into.load())
-        into.store()
-
-    if not in_place:
-        _keep_recipe(work, run)
-    return using(work, *(((), (whole,)) if in_place else ((whole,), (share,))))
-
-
-def _keep_recipe(work: CallBody, run: CallBody, *sizes: object) -> None:
-    """Attach the recipe of an algorithm's run to the plan that calls it with these sizes."""
-    work.recipe = recipe = getattr(run, "recipe", None)  # type: ignore[attr-defined]  # an attribute of a function
-    if recipe is not None:
-        recipe.sizes = sizes
-
-
-def _agreed_size(data: Flat, nbytes: int | None = None) -> dict[str, object]:
-    """Return the facts to agree on if all blocks have the same size."""
-    return {"the size in bytes": data.nbytes if nbytes is None else nbytes, **_agreed_memory(data)}
+def _equal_sizes(data: Flat, nbytes: int | None = None, types: TypeSignatures | None = None) -> Declaration:
+    """Return what to agree on if all blocks have the same size."""
+    return Declaration({"the size in bytes": data.nbytes if nbytes is None else nbytes, **_agreed_memory(data)}, types=types)
 
 
 def _agreed_memory(data: Flat | FlatVector) -> dict[str, object]:

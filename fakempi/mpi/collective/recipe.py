@@ -1,43 +1,61 @@
-"""Recipes: the stored results of preparing a collective call, for repeated calls; fused calls."""
+"""Recipes: the part of a prepared collective call that does not depend on the rank or the time."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
-from fakempi.mpi.base.call_matching import PERSISTENT, CallEntry, Traffic, TypeSignatures
-from fakempi.mpi.collective.fused_case import FusedCase
-from fakempi.mpi.collective.object_arrays import ChoiceForObjects
+from fakempi.mpi.base.region import CallRegion
+from fakempi.mpi.collective.call_facts import Declaration
 from fakempi.mpi.point.handle import CommState
-
-CallBody = Callable[..., object]
 
 
 class Recipe:
-    """The results of preparing a call that do not depend on the rank or the time (see `cached_calls`)."""
+    """The facts for call matching, the algorithm with its options, and its program for fused calls.
+
+    A call that is repeated on the same line reuses it (see `cached_calls`).
+    """
 
     __slots__ = (
-        "call", "choice", "facts", "keepalive", "nbytes", "op", "operation", "program", "root", "site", "sizes",
-        "trace_call", "traffic", "types",
+        "call", "choice", "declared", "keepalive", "lists", "nbytes", "operation", "options", "program", "site",
+        "trace_call",
     )  # fmt: skip
 
     def __init__(
-        self, call: str, facts: Mapping[str, object], types: TypeSignatures | None, choice: Any, op: Any, root: int | None,
-        traffic: Traffic | None, operation: str, nbytes: int, program: object | None,
+        self, call: str, declared: Declaration, operation: str, nbytes: int, choice: Any, options: dict[str, Any],
+        program: object | None,
     ) -> None:  # fmt: skip
-        self.call, self.facts, self.types, self.traffic = call, facts, types, traffic  # for call matching
-        self.choice, self.op, self.root = choice, op, root  # the algorithm, its operation and its root
+        self.call, self.declared = call, declared  # for call matching
+        self.choice, self.options = choice, options  # the algorithm, its operation and its root
         self.operation, self.nbytes = operation, nbytes  # for the trace
         self.trace_call = 0  # number of the call in the trace; 0 until it is known
         self.site = ""
-        self.sizes: tuple[object, ...] = ()  # block sizes, passed to the algorithm after the buffers
+        self.lists: tuple[object, ...] = ()  # block sizes, passed to the algorithm after the buffers
         self.program = program  # for fused calls
         self.keepalive: object = None  # objects whose addresses are in the key
 
-    @property
-    def is_uniform(self) -> bool:
-        """Whether the call has no root, no objects, and no traffic that differs by rank."""
-        return self.root is None and self.traffic is None and type(self.choice) is not ChoiceForObjects
+    def run(
+        self, comms: tuple[Any, ...], entry: Any, tag: int, arrays: tuple[object, ...],
+        barrier: Callable[[], object] | None = None,
+    ) -> None:  # fmt: skip
+        """Simulate the call by its program if possible; otherwise run the algorithm, after a barrier if there is one."""
+        program, options = self.program, self.options
+        if program is not None and entry is not None:
+            fused = comms[0]._process.universe.fused
+            if fused.enter(comms, entry, program, options.get("op"), tag, arrays):
+                return
+        if barrier is not None:
+            barrier()
+        self.choice.on(comms, tag=tag, **options)(*arrays)
+
+    def region(self, comm: CommState, nbytes: int, root: int | None = None) -> CallRegion | None:
+        """Return the region of the call in the trace; None without a trace. Calls from one line have one number."""
+        recorder = comm._process.universe.recorder
+        if recorder is None:
+            return None
+        self.trace_call = self.trace_call or recorder.call()
+        name = self.choice.algorithm.name
+        return CallRegion(comm, self.operation, algorithm=name, nbytes=nbytes, root=root, call=self.trace_call)
 
 
 class Start:
@@ -52,49 +70,3 @@ class Start:
         self.call = call
         self.fused: object = None  # as in a `CallEntry`
         self.next: Start | None = None
-
-
-def with_recipe(comm: CommState, run: CallBody, entry: CallEntry | None, recipe: Recipe | None) -> CallBody:
-    """Return the body of a call, with its recipe attached if the call may be cached."""
-    universe = comm._process.universe
-    if universe.recorder is not None and recipe is not None and not recipe.is_uniform:
-        recipe = None  # the trace records roots and sizes of each call
-    if universe.is_singleton or (universe.choices is not None and universe.choices.mode.synchronizing):
-        recipe = None
-    if recipe is None:
-        return run
-    if entry is not None:
-        recipe.site = entry.sites[comm._rank]
-        if len(entry.sites) == 1 and recipe.traffic is None:  # equal recipes need no comparison
-            entry.recipe = recipe
-    run.recipe = recipe  # type: ignore[attr-defined]  # an attribute of a function
-    return run
-
-
-def fused_or_emulated(
-    comms: tuple[Any, ...], run: CallBody, entry: CallEntry | None, case: FusedCase, op: object, tag: int
-) -> tuple[CallBody, object | None]:
-    """Return a body that simulates the call from the schedule of its algorithm if possible, and the call's program."""
-    fused = comms[0]._process.universe.fused
-    if fused is None or entry is None:
-        return run, None
-    program = fused.program(case)
-    return fused_work(comms, run, entry, program, op, tag), program
-
-
-def fused_work(comms: tuple[Any, ...], run: CallBody, entry: CallEntry, program: object, op: object, tag: int) -> CallBody:
-    """Return a body that simulates the call by its program if possible; that of a persistent call runs at each start."""
-    fused = comms[0]._process.universe.fused
-    assert fused is not None
-    current: Any = entry
-    if tag >= PERSISTENT:
-        current = entry.fused = entry.fused or Start(entry.call)
-
-    def work(*arrays: object) -> object:
-        nonlocal current
-        entered = current
-        if tag >= PERSISTENT:
-            current = entered.next = entered.next or Start(entered.call)
-        return None if fused.enter(comms, entered, program, op, tag, arrays) else run(*arrays)
-
-    return work

@@ -8,9 +8,10 @@ completion does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from fakempi.mpi.base.call_matching import CallEntry, Traffic
+from fakempi.mpi.collective.call_facts import CallFacts
 from fakempi.mpi.point.handle import CommState
 
 RANKWISE = frozenset({"alltoallv", "alltoallw"})
@@ -20,34 +21,26 @@ NEEDS_ALL = frozenset({"allgather", "allgatherv", "allreduce", "alltoall", "redu
 """Operations that give data of every rank to every rank, so that no rank can leave early if no block is empty."""
 
 
-def steered(
-    comm: CommState, run: Callable[..., object], tag: int, entry: CallEntry | None, call: str, operation: str, nbytes: int,
-    sizes: Sequence[int] | None, traffic: Traffic | None = None,
-) -> Callable[..., object]:  # fmt: skip
-    """Return the body of a collective call in a steered run: recorded, and preceded by a barrier if the mode requires it.
+def barrier_before(
+    comm: CommState, tag: int, entry: CallEntry | None, call: str, facts: CallFacts, nbytes: int, traffic: Traffic | None
+) -> Callable[[], object] | None:
+    """Note in a steered run whether a rank may leave the call early; return the barrier that precedes it, if any.
 
     `entry` has the line of the call; it is None on a communicator of one rank, where nothing can be early.
     """
     choices = comm._process.universe.choices
     if entry is None or choices is None:
-        return run
-    if operation in NEEDS_ALL:
-        full = nbytes > 0 and (sizes is None or all(sizes))
+        return None
+    if facts.operation in NEEDS_ALL:
+        full = nbytes > 0 and (facts.sizes is None or all(facts.sizes))
     else:
-        full = operation == "barrier" or (operation in RANKWISE and traffic is not None and _no_block_is_empty(traffic))
+        full = facts.operation == "barrier" or (
+            facts.operation in RANKWISE and traffic is not None and _no_block_is_empty(traffic)
+        )
     if not full or comm._is_inter:
         slot = comm._rank if not comm._is_inter else comm._side.context.slot(comm._side, comm._rank)
         choices.may_return_early(call, entry.sites[slot])
-    if not choices.mode.synchronizing:
-        return run
-
-    wait_for_all = barrier(comm, tag)
-
-    def work(*arrays: object, **options: object) -> object:
-        wait_for_all()
-        return run(*arrays, **options)
-
-    return work
+    return barrier(comm, tag) if choices.mode.synchronizing else None
 
 
 def _no_block_is_empty(traffic: Traffic) -> bool:
@@ -64,9 +57,6 @@ def barrier(comm: CommState, tag: int) -> Callable[[], object]:
     side = comm._side
     first = side is side.context.sides[0]
     options = {"tag": tag} if comm._peer_side is side else {"tag": tag, "first": first}
-    query = ("barrier", 0, None, first, None, None, 0, False, False, None)
-    choice = side.choices.get(query)
-    if choice is None:
-        choice = side.choices[query] = comm._decide(*query)  # type: ignore[attr-defined]  # defined in a class that imports this module
+    choice = comm._choice(CallFacts("barrier", leads=first))  # type: ignore[attr-defined]  # defined in a class that imports this module
     wait_for_all: Callable[[], object] = choice.on(comm._collective_comms(), **options)
     return wait_for_all

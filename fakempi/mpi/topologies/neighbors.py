@@ -12,7 +12,7 @@ from fakempi.mpi.base.call_matching import TAGS, Traffic
 from fakempi.mpi.base.constants import CART, PROC_NULL
 from fakempi.mpi.base.info import INFO_NULL, Info
 from fakempi.mpi.base.mpi_errors import mpi_error
-from fakempi.mpi.base.region import recorded
+from fakempi.mpi.base.region import CallRegion, recorded
 from fakempi.mpi.base.waiting import wait_all
 from fakempi.mpi.buffers.flat import blocks_w
 from fakempi.mpi.buffers.payload import payload_of, signature_of
@@ -20,9 +20,11 @@ from fakempi.mpi.buffers.span import Payload, span_of
 from fakempi.mpi.buffers.specification import is_in_place
 from fakempi.mpi.buffers.typing import AnySpec, BufSpec, BufSpecB, BufSpecV, BufSpecW
 from fakempi.mpi.buffers.vectors import Blocks, Vector, block, vector
-from fakempi.mpi.collective.calls import CollectiveCalls, Plan, using
+from fakempi.mpi.collective.call_facts import CallFacts
+from fakempi.mpi.collective.calls import CollectiveCalls, Plan
 from fakempi.mpi.collective.object_arrays import items
-from fakempi.mpi.collective.synchronizing import steered
+from fakempi.mpi.collective.operands import Uses
+from fakempi.mpi.collective.synchronizing import barrier_before
 from fakempi.mpi.point.arrival import copy_unreceived, truncation_error
 from fakempi.mpi.point.persistent import Prequest
 from fakempi.mpi.point.request import Request
@@ -152,28 +154,19 @@ class NeighborCollectives(CollectiveCalls):
         """Receive from all sources and send to all destinations at once."""
         send_sizes, receive_sizes = [block.nbytes for block in out], [block.nbytes for block in into]
         types = [[signature_of(block) if block.nbytes else None for block in blocks] for blocks in (out, into)]
-        comm, receive, send, steer = self._enter_edges(edges, send_sizes, receive_sizes, types)
-        reads, writes = [out[i] for i, _, _ in send], [into[i] for i, _, _ in receive]
-
-        def work() -> None:
-            # Like Irecv, Isend and Waitall, but call matching has already compared the sizes.
-            awaited = [comm._post_receive(*pair, *edge[1:]) for pair, edge in zip(_sized(writes), receive, strict=True)]
-            sent = [comm._post_send(*pair, *edge[1:]) for pair, edge in zip(_sized(reads), send, strict=True)]
-            wait_all(comm._loop, [*awaited, *sent])
-            for pattern in awaited:
-                if pattern.envelope.nbytes > pattern.capacity:  # the sender has died
-                    raise truncation_error(pattern)
-            for envelope in sent:
-                copy_unreceived(envelope)
-
-        plan = recorded(self, steer(work), "neighbors", nbytes=sum(send_sizes))
-        return using(plan, reads, writes)
+        comm, receive, send, barrier = self._enter_edges(edges, send_sizes, receive_sizes, types)
+        call = NeighborCall(comm, barrier, receive, send).on(out, into)
+        if self._process.universe.recorder is not None:
+            call.region = CallRegion(self, "neighbors", nbytes=sum(send_sizes))
+        return call
 
     def _exchange(self, out: list[Any]) -> list[Any]:
         sources, dests = edges = self.inoutedges
-        comm, receive, send, steer = self._enter_edges(edges, ["an object"] * len(dests), ["an object"] * len(sources))
+        comm, receive, send, barrier = self._enter_edges(edges, ["an object"] * len(dests), ["an object"] * len(sources))
 
         def work() -> list[object]:
+            if barrier is not None:
+                barrier()
             requests = [comm.irecv(source=source, tag=label) for _, source, label in receive]
             sent = [comm.isend(out[i], dest, label) for i, dest, label in send]
             received: list[object] = [None] * len(sources)
@@ -182,15 +175,13 @@ class NeighborCollectives(CollectiveCalls):
             Request.waitall(sent)
             return received
 
-        received: list[object] = recorded(self, steer(work), "neighbors")()
-        return received
+        return recorded(self, work, "neighbors")()
 
     def _enter_edges(
         self, edges: tuple[list[int], list[int]], send_sizes: Sequence[object], receive_sizes: Sequence[object],
         types: Any = None,
-    ) -> tuple[Any, list[Edge], list[Edge], Callable[[Any], Any]]:
-        """Register a call; return the collective context, incoming and outgoing edges with tags, and a function that
-        prepares the work for steered runs.
+    ) -> tuple[Any, list[Edge], list[Edge], Callable[[], object] | None]:
+        """Register a call; return the collective context, incoming and outgoing edges with tags, and a barrier or None.
 
         In a grid the block for the neighbor on one side arrives there as the block from the other side. If both are the same
         rank, tags distinguish the two; in a graph parallel edges match in order.
@@ -208,14 +199,49 @@ class NeighborCollectives(CollectiveCalls):
         receive, send = (
             [(i, rank, tag + TAGS * label) for i, rank, label in direction] for direction in (incoming, outgoing)
         )
-        if self._process.universe.choices is None:
-            return comm, receive, send, lambda work: work
-        return comm, receive, send, lambda work: steered(self, work, tag, entry, call, "neighbors", 0, None)
+        return comm, receive, send, barrier_before(self, tag, entry, call, CallFacts("neighbors"), 0, None)
 
 
-def _sized(blocks: Sequence[Payload]) -> list[tuple[Payload, int]]:
-    """Return blocks with their sizes in bytes."""
-    return [(block, block.nbytes) for block in blocks]
+class NeighborCall:
+    """A neighborhood collective that is ready to run: the blocks to receive and to send, and their edges."""
+
+    __slots__ = ("_barrier", "_comm", "_reads", "_receive", "_send", "_writes", "region")
+
+    def __init__(self, comm: Any, barrier: Callable[[], object] | None, receive: list[Edge], send: list[Edge]) -> None:
+        self._comm, self._barrier, self._receive, self._send = comm, barrier, receive, send
+        self.region: CallRegion | None = None
+
+    def on(self, out: Sequence[Payload], into: Sequence[Payload]) -> NeighborCall:
+        """Set the buffers, with a block for each neighbor."""
+        self._reads, self._writes = [out[i] for i, _, _ in self._send], [into[i] for i, _, _ in self._receive]
+        return self
+
+    @property
+    def uses(self) -> Uses:
+        """The blocks that the call reads, and those that it writes; a check of buffers may replace them."""
+        return self._reads, self._writes
+
+    def __call__(self) -> None:
+        """Run the call."""
+        if self.region is None:
+            self._run()
+        else:
+            self.region.run(self._run)
+
+    def _run(self) -> None:
+        """Like Irecv, Isend and Waitall, but call matching has already compared the sizes."""
+        comm = self._comm
+        if self._barrier is not None:
+            self._barrier()
+        receives, sends = zip(self._writes, self._receive, strict=True), zip(self._reads, self._send, strict=True)
+        awaited = [comm._post_receive(block, block.nbytes, source, tag) for block, (_, source, tag) in receives]
+        sent = [comm._post_send(block, block.nbytes, dest, tag) for block, (_, dest, tag) in sends]
+        wait_all(comm._loop, [*awaited, *sent])
+        for pattern in awaited:
+            if pattern.envelope.nbytes > pattern.capacity:  # the sender has died
+                raise truncation_error(pattern)
+        for envelope in sent:
+            copy_unreceived(envelope)
 
 
 def _to_all(sendbuf: AnySpec, size: int) -> list[Payload]:
