@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from full_table import Table, never_run, unlisted
+from full_table import Table, never_run, unlisted, write_quotes
 from script import LINES, OPENMPI, WHOLE, Result, Script, clock, run_steps
 from steps import (
     APART,
@@ -183,6 +183,7 @@ def check_parts(script: Script, names: Sequence[str]) -> None:
             if part is parts[-1] and not names:
                 table.keep({result.title for result in results})
             path.write_text(table.text(f"{platform.machine()}, {versions(pythons)}"), encoding="utf-8")
+            write_quotes(table, Path())
         shown = len(results)
     script.report.failed += unlisted(never_run(complete(results)))
 

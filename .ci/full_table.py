@@ -1,6 +1,7 @@
 """The file benchmarks/full.out: the last run of each step of `.ci/full`, and tests that no step has run.
 
-README.md and docs/conformance.md quote it.
+`.ci/full` also writes the figures that README.md and docs/conformance.md quote from it. `python .ci/full_table.py` writes
+them after a change by hand, as of a merge.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ MAY_SKIP = {
 
 HEAD = f"{'date':10} {'commit':8} {'seconds':>7} {'passed':>6} {'failed':>6} {'skipped':>7}  step"
 ROW = re.compile(r"(\d{4}-\d\d-\d\d) (\S+) +(\d+) (.{6}) (.{6}) (.{7})  (.+)")
+SWEEP = re.compile(r"(\d+) (programs|schedules)\b.*?, (\d+) (?:differ|disagree|with another outcome)")
 NEVER = "Tests that every step with all extras skips:"
 INDENT = " " * 12
 
@@ -118,3 +120,36 @@ class Table:
             lines += [f"{INDENT}{one.last}"] * bool(one.last)
         lines += ["", NEVER, *(f"  {test}: {reason}" for test, reason in self.skipped.items())]
         return "\n".join(lines) + "\n"
+
+    def sweeps(self) -> dict[str, tuple[int, str, int]]:
+        """How many programs or schedules each sweep has compared, what they are, and how many differ."""
+        found = {title: SWEEP.search(one.last) for title, one in self.rows.items()}
+        return {title: (int(match[1]), match[2], int(match[3])) for title, match in found.items() if match}
+
+    def quotes(self) -> dict[str, str]:
+        """The figures on pages, by the page."""
+        lines = ["| sweep | compared | different | date | commit |", "|---|--:|--:|---|---|"]
+        total = wrong = 0
+        for title, (count, what, differ) in self.sweeps().items():
+            one, name = self.rows[title], title.removeprefix("sweep: ").partition(", ")[0]
+            lines.append(f"| {name} | {count:,} {what} | {differ:,} | {one.day} | {one.commit} |")
+            total, wrong = total + count, wrong + differ
+        sentence = (
+            "Sweeps compare runs with an independent interpreter, a real MPI, other options and other back ends. "
+            f"Of {total:,} programs and\nschedules in the [last ones](docs/conformance.md#sweeps), {wrong:,} differ."
+        )
+        return {"docs/conformance.md": "\n".join(lines), "README.md": sentence}
+
+
+BLOCK = re.compile(r"(?<=<!-- full -->\n).*(?=\n<!-- end of full -->)", re.DOTALL)
+
+
+def write_quotes(table: Table, root: Path) -> None:
+    """Replace the figures on the pages."""
+    for page, text in table.quotes().items():
+        if (path := root / page).exists():
+            path.write_text(BLOCK.sub(lambda _, text=text: text, path.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write_quotes(Table.read(Path("benchmarks/full.out")), Path())

@@ -149,3 +149,36 @@ def test_every_sweep_is_a_command_of_this_repository(ci: Any) -> None:
             assert path.with_suffix(".py").exists() or (path / "__main__.py").exists(), title
         for name in re.findall(r"python ([\w/]+\.py)", command):
             assert (ROOT / name).exists(), title
+
+
+def test_pages_quote_the_last_run(ci: Any) -> None:
+    """The numbers of programs and differences, and those of mpi4py's suite; `python .ci/full_table.py` writes the first."""
+    table = ci.full_table.Table.read(ROOT / "benchmarks" / "full.out")
+    assert table.sweeps()
+    for page, text in table.quotes().items():
+        assert f"<!-- full -->\n{text}\n<!-- end of full -->" in (ROOT / page).read_text(encoding="utf-8"), page
+    page = (ROOT / "docs" / "conformance.md").read_text(encoding="utf-8")
+    suites = [row.last for title, row in table.rows.items() if "mpi4py's test suite" in title]
+    assert suites
+    assert [last for last in suites if last not in page] == []
+
+
+def test_quoted_figures_are_those_of_the_rows(ci: Any, tmp_path: Path) -> None:
+    """Of each wording of a last line; a page without a place for them stays as it is."""
+    table, page = ci.full_table.Table(), tmp_path / "README.md"
+    lasts = (
+        "5 programs agree, 0 disagree, 2 skipped",
+        "20 schedules, 1 differences",
+        "TOTAL 99%",
+        "3 programs, 2 differ; x",
+    )
+    table.add([step(ci, f"sweep: s{number}, more", last=last) for number, last in enumerate(lasts)], [], "0123abcd")
+    assert table.sweeps() == {
+        "sweep: s0, more": (5, "programs", 0), "sweep: s1, more": (20, "schedules", 1), "sweep: s3, more": (3, "programs", 2)
+    }  # fmt: skip
+    assert table.quotes()["docs/conformance.md"].splitlines()[3].startswith("| s1 | 20 schedules | 1 | 20")
+    page.write_text("a\n<!-- full -->\nold\n<!-- end of full -->\nz")
+    ci.full_table.write_quotes(table, tmp_path)
+    assert "Of 28 programs and\nschedules in the [last ones](docs/conformance.md#sweeps), 3 differ." in page.read_text()
+    assert page.read_text().startswith("a\n<!-- full -->\nSweeps compare")
+    assert page.read_text().endswith("differ.\n<!-- end of full -->\nz")
