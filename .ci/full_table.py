@@ -19,7 +19,7 @@ MAY_SKIP = {
 """Parts of the reasons of tests that may be skipped in every step of `.ci/full`, and what they need."""
 
 HEAD = f"{'date':10} {'commit':8} {'seconds':>7} {'passed':>6} {'failed':>6} {'skipped':>7}  step"
-ROW = re.compile(r"(\d{4}-\d\d-\d\d) (\S+) +(\d+) (.{6}) (.{6}) (.{7})  (.+)")
+ROW = re.compile(r"(\d{4}-\d\d-\d\d) (\S+) +(\d+|-) (.{6}) (.{6}) (.{7})  (.+)")
 SWEEP = re.compile(r"(\d+) (programs|schedules)\b.*?, (\d+) (?:differ|disagree|with another outcome)")
 NEVER = "Tests that every step with all extras skips:"
 INDENT = " " * 12
@@ -38,11 +38,14 @@ class Result(Protocol):
 
 @dataclass
 class Row:
-    """A step: when and on which commit it ran, its numbers of tests, and the last line of its output."""
+    """A step: when and on which commit it ran, its numbers of tests, and the last line of its output.
+
+    The seconds are "-" in rows that were written by hand, with results of a time when `.ci/full` did not keep them.
+    """
 
     day: str
     commit: str
-    seconds: int
+    seconds: str
     passed: str
     failed: str
     skipped: str
@@ -77,7 +80,7 @@ def row(result: Result, commit: str) -> Row:
 
     failed = count("failed") or ("1" if result.failed else "")
     last = "" if result.last.startswith("=") else result.last  # of pytest: the same numbers
-    return Row(str(date.today()), commit, round(result.seconds), count("passed"), failed, count("skipped"), last)
+    return Row(str(date.today()), commit, f"{result.seconds:.0f}", count("passed"), failed, count("skipped"), last)
 
 
 @dataclass
@@ -95,7 +98,7 @@ class Table:
         for line in upper.splitlines():
             if found := ROW.fullmatch(line):
                 day, commit, seconds, *counts, title = found.groups()
-                table.rows[title] = Row(day, commit, int(seconds), *map(str.strip, counts))
+                table.rows[title] = Row(day, commit, seconds, *map(str.strip, counts))
             elif title and line.startswith(INDENT):
                 table.rows[title].last = line.strip()
         table.skipped = dict(line.strip().split(": ", 1) for line in lower.splitlines() if ": " in line)
@@ -116,7 +119,7 @@ class Table:
         lines = [f"The last run of each step of `.ci/full` ({where}).", "", HEAD]
         for title, one in self.rows.items():
             counts = f"{one.passed:>6} {one.failed:>6} {one.skipped:>7}"
-            lines.append(f"{one.day} {one.commit:8} {one.seconds:7} {counts}  {title}")
+            lines.append(f"{one.day} {one.commit:8} {one.seconds:>7} {counts}  {title}")
             lines += [f"{INDENT}{one.last}"] * bool(one.last)
         lines += ["", NEVER, *(f"  {test}: {reason}" for test, reason in self.skipped.items())]
         return "\n".join(lines) + "\n"
