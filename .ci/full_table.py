@@ -151,7 +151,7 @@ def write_quotes(table: Table, root: Path) -> None:
     """Replace the figures on the pages."""
     for page, text in table.quotes().items():
         if (path := root / page).exists():
-            path.write_text(BLOCK.sub(lambda _, text=text: text, path.read_text(encoding="utf-8")), encoding="utf-8")
+            path.write_text(BLOCK.sub(text.replace("\\", r"\\"), path.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -164,7 +164,7 @@ def test_pages_quote_the_last_run(ci: Any) -> None:
 
 
 def test_quoted_figures_are_those_of_the_rows(ci: Any, tmp_path: Path) -> None:
-    """Of each wording of a last line; a page without a place for them stays as it is."""
+    """Of each wording of a last line; a page that is not there is not written."""
     table, page = ci.full_table.Table(), tmp_path / "README.md"
     lasts = (
         "5 programs agree, 0 disagree, 2 skipped",
