@@ -8,18 +8,12 @@ import re
 import signal
 import subprocess
 import sys
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-DIRECTORY = Path(__file__).parents[2] / ".ci"
-
-pytestmark = [
-    pytest.mark.skipif(not DIRECTORY.exists(), reason="an archive of the sources has no .ci"),
-    pytest.mark.skipif(os.name == "nt", reason="processes are found by /proc, or not at all"),
-]
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="processes are found by /proc, or not at all")
 
 PLANTED = """
 import subprocess, sys, threading
@@ -52,22 +46,14 @@ def test_with_a_pytest_of_its_own(tmp_path):  # whose tests are not counted
 
 
 @pytest.fixture
-def steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The module, in a directory with tests of which some fail."""
-    monkeypatch.syspath_prepend(DIRECTORY)  # it imports a neighbor
-    spec = spec_from_file_location("steps", DIRECTORY / "steps.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, "steps", module)
-    spec.loader.exec_module(module)
-    monkeypatch.setitem(sys.modules, "full_table", sys.modules.pop("full_table"))  # removed after the test
+def steps(ci: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The module that runs steps, in a directory with tests of which some fail."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
     Path("pytest.ini").write_text("[pytest]\ntimeout = 250\ntimeout_method = thread\nmarkers = slow\n")
     Path("test_planted.py").write_text(PLANTED)
     Path("scratch").mkdir()
-    return module
+    return ci.script
 
 
 @pytest.mark.slow
@@ -229,23 +215,3 @@ def test_more_than_three_flaky_tests_fail_the_run(steps: Any) -> None:
 def test_limits_stay_on_after_a_test_that_runs_pdb(pytestconfig: pytest.Config) -> None:
     """pytest-timeout switches them off for all later tests of the process. Its setting of that name is ignored (2.4.0)."""
     assert pytestconfig.getoption("timeout_disable_debugger_detection")
-
-
-def test_a_test_that_runs_nowhere_fails_the_full_run_unless_it_is_listed(steps: Any) -> None:
-    """Skipped in one step and passed in another is fine, for a test as for a file that is skipped as a whole."""
-    kept = sys.modules["full_table"]
-    skipped, passed = ("skipped", "there is no Dask"), ("passed", "")
-    allowed = ("skipped", f"here {next(iter(kept.MAY_SKIP))} indeed")
-    first = {"a.py::one": skipped, "a.py::two": skipped, "b.py": skipped, "c.py": skipped, "a.py::three": allowed}
-    results = [
-        steps.Result("without", 1.0, first, "5 skipped"),
-        steps.Result("with all", 2.5, {"a.py::two": passed, "b.py::four": passed}, "2 passed"),
-        steps.Result("sweep", 60.0, {}, "10 programs, 0 differ"),
-    ]
-    why = "there is no Dask (make it run, or add it to .ci/full_table.py)"
-    assert list(kept.unlisted(results)) == [f"SKIPPED {name} - {why}" for name in ("a.py::one", "c.py")]
-    text = kept.table(results, 2, 1, 63.5)
-    assert "2 passed, 1 failed, 64 s" in text.splitlines()[0]
-    assert "10 programs, 0 differ" in text
-    assert "a.py::three: here" in text
-    assert "a.py::two" not in text

@@ -1,8 +1,16 @@
-"""Random MPI scripts that always end: in each round all ranks make matching calls, with values of earlier rounds."""
+"""Random MPI scripts that always end: in each round all ranks make matching calls, with values of earlier rounds.
+
+python -m tests.processes.random_programs 300     compares programs on ranks of one process and on ranks that are processes
+"""
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
+
+from tests.processes.harness import both
 
 HEAD = """
 import numpy as np
@@ -102,3 +110,32 @@ def program(number: int) -> str:
 def script(numbers: range) -> str:
     """Return a script of several programs, since to start processes takes longer than to run one."""
     return "".join(map(program, numbers))
+
+
+def difference(directory: Path, numbers: range, nprocs: int) -> str:
+    """How programs differ on ranks that are processes; empty if they do not."""
+    one, other = both(directory, script(numbers), nprocs)
+    if one.error:
+        return f"the error is {one.error}"
+    names = [name for name in one._fields if getattr(one, name) != getattr(other, name)]
+    return f"{', '.join(names)} differ: {one}\n{other}" if names else ""
+
+
+def main(count: int, batch: int = 10) -> int:
+    """Compare programs, first several at a time; return the number of those that differ."""
+    differences = 0
+    with TemporaryDirectory() as directory:
+        for first in range(0, count, batch):
+            numbers, nprocs = range(first, min(first + batch, count)), 1 + first // batch % 4
+            if not difference(Path(directory), numbers, nprocs):
+                continue
+            alone = {number: difference(Path(directory), range(number, number + 1), nprocs) for number in numbers}
+            found = {number: text for number, text in alone.items() if text}
+            differences += len(found) or 1  # they may differ only one after the other
+            sys.stdout.write(f"programs {numbers}, {nprocs} ranks; alone: {found}\n"[:3000])
+    sys.stdout.write(f"{count} programs, {differences} differences\n")
+    return differences
+
+
+if __name__ == "__main__":
+    sys.exit(min(1, main(int(sys.argv[1]))))

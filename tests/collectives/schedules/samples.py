@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
 from collectives import CATALOGUE, Algorithm, Case
 from collectives.schedules import Schedule, record
@@ -34,6 +35,7 @@ def one_size_each(number: int = 1, sizes: range = range(2, 18)) -> Iterator[tupl
                 break
 
 
+@cache
 def small() -> list[Schedule]:
     """A schedule that moves data on 2 to 5 ranks, for every algorithm that has one of less than 150 steps."""
     found: dict[str, Schedule] = {}
