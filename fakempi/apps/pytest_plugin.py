@@ -25,7 +25,7 @@ import pytest
 
 from fakempi.apps.testing import alias, comm_fixtures, environment, path_fixtures
 from fakempi.apps.testing.fixtures import DeferredFixture
-from fakempi.apps.testing.isolation import is_case, is_isolated, set_up
+from fakempi.apps.testing.isolation import is_case, is_isolated, isolate, set_up
 from fakempi.apps.testing.limits import OUTCOME, TIMER, in_place_of_pytest_timeout
 from fakempi.apps.testing.markers import HELP, ISOLATIONS, marker_of, misspelled, not_on_ranks, parametrize, skip_unless
 from fakempi.apps.testing.mpi4py_choice import ALIAS, after_collection, emulate_for_marked, header, install, install_early
@@ -215,7 +215,10 @@ class SkipOtherSizes:
 def pytest_runtest_setup(item: pytest.Item) -> Generator[None, None, None]:
     """Isolate a test that needs private modules, before or after its setup."""
     mark = None if environment.of(item.config).comm is not None else _marker(item)
-    if mark is None or mark.kwargs.get("processes"):
+    if mark is None:
+        return (yield)
+    if mark.kwargs.get("processes"):  # the process of a rank sets up the fixtures
+        isolate(item, partial(_call, item, mark, "unittest" if is_case(item) else "function"))
         return (yield)
     return (yield from set_up(item, mark, partial(_call, item, mark, "private")))
 
