@@ -15,7 +15,7 @@ import shlex
 import sys
 import warnings
 from collections.abc import Generator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from functools import partial
 from inspect import iscoroutinefunction
 from time import monotonic
@@ -25,9 +25,10 @@ import pytest
 
 from fakempi.apps.testing import alias, comm_fixtures, environment, path_fixtures
 from fakempi.apps.testing.fixtures import DeferredFixture
-from fakempi.apps.testing.isolation import is_case, is_isolated, set_up
+from fakempi.apps.testing.isolation import is_case, is_isolated, isolate, set_up
 from fakempi.apps.testing.limits import OUTCOME, TIMER, in_place_of_pytest_timeout
 from fakempi.apps.testing.markers import HELP, ISOLATIONS, marker_of, misspelled, not_on_ranks, parametrize, skip_unless
+from fakempi.apps.testing.mpi4py_choice import ALIAS, after_collection, emulate_for_marked, header, install, install_early
 from fakempi.apps.testing.world_reads import follow_world, reads_of
 from fakempi.core import collectives_package
 
@@ -36,7 +37,6 @@ SKIPPED = (
     "{name} skips itself when it is imported, and uses COMM_WORLD, which has 1 rank until the ranks of a test run: its "
     "tests did not run. Move the condition to the marks of the tests, or use fakempi run -n N -m pytest"
 )
-ALIAS = pytest.StashKey[alias.Alias]()
 
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
@@ -67,39 +67,21 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
         "share them; auto: private copies if one of these modules or a fixture uses COMM_WORLD before the ranks run",
     )
     help_text = (
-        "module that `import mpi4py` loads: the emulator, the installed mpi4py, or (auto) the installed mpi4py if its MPI "
-        "library can be loaded, and the emulator otherwise"
+        "module that `import mpi4py` loads: the emulator, the installed mpi4py, or (auto) the emulator if tests are marked "
+        "to run on ranks and no launcher such as mpiexec has started pytest, or if there is no MPI library"
     )
     group.addoption("--mpi4py", choices=alias.CHOICES, help=help_text)
     parser.addini("mpi4py", help_text, default="auto")
     if not environment.has_pytest_mpi():
         group.addoption("--with-mpi", action="store_true", help="for pytest-mpi; here marked tests always run")
         group.addoption("--only-mpi", action="store_true", help="skip tests that are not marked to run on ranks")
-    _install_early(parser, pluginmanager.get_plugin("pytestconfig"))
-
-
-def _install_early(parser: pytest.Parser, config: pytest.Config | None) -> None:
-    """Install the mpi4py finder early: plugins loaded later may import mpi4py, and fail without an MPI library."""
-    if config is None or environment.running() is not None:
-        return
-    with suppress(AttributeError, KeyError, ValueError):  # there may be no ini file yet
-        added = [*shlex.split(os.environ.get("PYTEST_ADDOPTS", "")), *config.getini("addopts")]
-        typed = parser.parse_known_args([*added, *config.invocation_params.args]).mpi4py
-        _install(config, typed or config.getini("mpi4py"))
-
-
-def _install(config: pytest.Config, choice: str) -> None:
-    if ALIAS not in config.stash:
-        config.stash[ALIAS] = alias.Alias(choice)
-        config.stash[ALIAS].install()
+    install_early(parser, pluginmanager.get_plugin("pytestconfig"))
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None, None, None]:
     """Decide what `import mpi4py` loads, detect how pytest was started, and register fixtures."""
-    choice = early_config.known_args_namespace.mpi4py or early_config.getini("mpi4py")
-    if choice not in alias.CHOICES:
-        raise pytest.UsageError(f"mpi4py = {choice} in the ini file: choose from {', '.join(alias.CHOICES)}")
+    without_mpi = install(early_config)
     if environment.rank_of_child() is not None:
         pass  # mpi4py is that of the process
     elif environment.running() is not None:  # in `fakempi run -m pytest` mpi4py is always emulated
@@ -107,10 +89,8 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None
             early_config.known_args_namespace.capture = "sys"  # ranks share file descriptors, but have private streams
         environment.keep_modules_private()
     else:
-        _install(early_config, choice)
         follow_world(early_config)
-    without = choice == "emulated" or (ALIAS in early_config.stash and early_config.stash[ALIAS].unusable)
-    early_config.stash[environment.ENVIRONMENT] = environment.detect(early_config, bool(without))
+    early_config.stash[environment.ENVIRONMENT] = environment.detect(early_config, without_mpi)
     if not environment.of(early_config).removed_others:
         _register_fixtures(early_config)
     return (yield)
@@ -150,10 +130,15 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(OutcomeRecorder(requested(), config))
 
 
-def pytest_report_header(config: pytest.Config) -> str | None:
-    """Report in the header if marked tests do not run on virtual ranks."""
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    """Report in the header if marked tests do not run on virtual ranks, and what `import mpi4py` loads."""
     report = environment.of(config).report()
-    return f"fakempi: {report}" if report else None
+    return [*([f"fakempi: {report}"] if report else []), *header(config)]
+
+
+def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Item]) -> str | None:
+    """Report that ranks cannot use the modules of this process."""
+    return after_collection(config, sum(_marker(item) is not None for item in items))
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
@@ -211,6 +196,8 @@ def _marker(item: pytest.Item) -> pytest.Mark | None:
 def pytest_collection_finish(session: pytest.Session) -> None:
     """From here on, only modules and fixtures can use COMM_WORLD before ranks run."""
     reads_of(session.config).collecting = False
+    if environment.of(session.config).comm is None and any(_marker(item) is not None for item in session.items):
+        emulate_for_marked(session.config)
 
 
 class SkipOtherSizes:
@@ -228,7 +215,10 @@ class SkipOtherSizes:
 def pytest_runtest_setup(item: pytest.Item) -> Generator[None, None, None]:
     """Isolate a test that needs private modules, before or after its setup."""
     mark = None if environment.of(item.config).comm is not None else _marker(item)
-    if mark is None or mark.kwargs.get("processes"):
+    if mark is None:
+        return (yield)
+    if mark.kwargs.get("processes"):  # the process of a rank sets up the fixtures
+        isolate(item, partial(_call, item, mark, "unittest" if is_case(item) else "function"))
         return (yield)
     return (yield from set_up(item, mark, partial(_call, item, mark, "private")))
 

@@ -112,9 +112,12 @@ def test_it(comm):
 
 
 def test_an_mpi4py_without_a_library_is_emulated(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The last lines report it."""
+    """Also without marked tests; then the last lines report it."""
     installed_mpi4py(pytester, monkeypatch, "raise RuntimeError('cannot load MPI library\\nlibmpi.so: not there')\n")
-    result, text = run_pytest(pytester, USES)
+    run_pytest(pytester, USES)[0].assert_outcomes(passed=1)
+    pytester.path.joinpath(f"{pytester.path.name[:-1]}.py").unlink()
+    source = "\ndef test_plain():\n    from mpi4py import MPI\n    assert MPI.COMM_WORLD.Get_size() == 1\n"
+    result, text = run_pytest(pytester, source)
     result.assert_outcomes(passed=1)
     assert "fakempi: mpi4py is emulated; the installed mpi4py has no MPI library (cannot load MPI library)" in text
 

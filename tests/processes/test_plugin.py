@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -98,3 +99,99 @@ def test_outcomes_are_those_of_ranks(tmp_path: Path) -> None:
                   "mpi: explore=10 does not work with processes=True", "AssertionError: three processes",
                   "values from Hypothesis"):  # fmt: skip
         assert words in done.stdout, done.stdout
+
+
+FIXTURES = """
+import os, pytest, unittest
+from pathlib import Path
+from mpi4py import MPI
+
+pytestmark = pytest.mark.mpi(ranks=2, processes=True)
+SIZE = MPI.COMM_WORLD.Get_size()
+
+def log(text):
+    with open("log", "a") as file:
+        print(text, os.getpid(), file=file)
+
+@pytest.fixture(scope="session", autouse=True)
+def of_session():
+    log("session")
+    yield
+    log("end")
+
+def setup_module():
+    log("module")
+
+@pytest.fixture
+def option(request):
+    return request.config.getoption("--speed"), request.config.getoption("--of-plugin")
+
+def test_fixtures(option, tmp_path, request):
+    assert option == ("fast", Path("x")) and "two: marks" in request.config.getini("markers")
+    assert len(set(MPI.COMM_WORLD.allgather(str(tmp_path)))) == 2
+
+@pytest.mark.skipif(SIZE == 1, reason="on one rank")
+@pytest.mark.xfail(SIZE == 2, reason="on two ranks")
+def test_expected():
+    MPI.COMM_WORLD.Barrier()
+    assert SIZE != 2
+
+@pytest.mark.xfail(SIZE == 2, reason="on two ranks")
+def test_unexpected():
+    assert SIZE == 2
+
+@pytest.mark.skipif(SIZE == 2, reason="not on two ranks")
+def test_skipped():
+    assert False
+
+@pytest.mark.mpi_skip
+def test_marked_for_pytest_mpi():
+    assert False
+
+class TestCase(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        assert SIZE == 2
+        log("class")
+
+    def test_case(self):
+        assert SIZE == 2
+"""
+
+CONFTEST = """
+import os
+def pytest_addoption(parser):
+    parser.addoption("--speed", default="slow")
+def pytest_configure(config):
+    config.addinivalue_line("markers", "two: marks")
+"""
+
+PLUGIN = """
+from pathlib import Path
+def pytest_addoption(parser):
+    parser.addoption("--of-plugin", type=Path)
+def pytest_configure(config):
+    with open("configured", "a") as file:
+        print(config.getoption("--of-plugin"), file=file)
+"""
+
+
+@pytest.mark.sample
+@pytest.mark.slow  # processes for each test
+def test_only_the_processes_of_ranks_set_up_fixtures(tmp_path: Path) -> None:
+    """Marks are evaluated there, too. Options have their values, those of plugins only while the test runs."""
+    (tmp_path / "test_it.py").write_text(FIXTURES)
+    (tmp_path / "conftest.py").write_text(CONFTEST)
+    (tmp_path / "a_plugin.py").write_text(PLUGIN)
+    options = ["-p", "a_plugin", "--of-plugin=x", "--speed=fast", "-p", "no:cacheprovider", "-p", "no:xdist", "-rA"]
+    path = f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}"
+    environ = {**os.environ, "PYTEST_ADDOPTS": "--speed=slower", "PYTHONPATH": path}
+    command = [sys.executable, "-m", "pytest", *options]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=270, env=environ)
+    assert "2 passed, 2 skipped, 1 xfailed, 1 xpassed" in done.stdout, done.stdout
+    assert all(line in done.stdout for line in ("not on two ranks", "mpi_skip: skipped on ranks", "XFAIL", "XPASS"))
+    log = [line.split() for line in (tmp_path / "log").read_text().splitlines()]
+    processes = {number for _, number in log}
+    assert [sum(word == text for word, _ in log) for text in ("session", "end", "module", "class")] == [8, 8, 8, 2]
+    assert len(processes) == 8, "four of the tests have two processes each that set something up"
+    assert (tmp_path / "configured").read_text().split() == ["x", *["None"] * 12]

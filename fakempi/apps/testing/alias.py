@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -21,11 +21,17 @@ class Alias(MetaPathFinder, Loader):
 
     Attributes
     ----------
+    choice : one of `CHOICES`; "auto" may become "emulated"
+    why : the reason, for the header of the session
+    decide : with "auto", returns whether to emulate, and why; None once it has been called
+    users_of_real : modules other than plugins that had already bound the real mpi4py.MPI
     unusable : the error with which importing the installed mpi4py.MPI failed, such as a missing MPI library; empty if none
     """
 
-    def __init__(self, choice: str) -> None:
-        self.choice, self.unusable = choice, ""
+    def __init__(self, choice: str, why: str = "") -> None:
+        self.choice, self.why, self.unusable = choice, why, ""
+        self.decide: Callable[[], tuple[bool, str]] | None = (lambda: (False, "")) if choice == "auto" else None
+        self.users_of_real: list[str] = []
         self.hidden: dict[str, ModuleType] = {}  # real mpi4py modules that were imported before `install`
         self.modules: dict[str, Any] = {}  # the modules of the emulator, once they are created
 
@@ -33,9 +39,24 @@ class Alias(MetaPathFinder, Loader):
         """Insert this finder before all others. Modules that have already imported the real mpi4py continue to use it."""
         if self.choice == "installed" or self in sys.meta_path:
             return
-        if self.choice == "emulated":
-            self.hidden.update(_remove_modules())
         sys.meta_path.insert(0, self)
+        if self.choice == "emulated":
+            self.emulate()
+
+    def settle(self) -> None:
+        """Decide what "auto" means, once."""
+        if self.decide is not None:
+            decide, self.decide = self.decide, None  # it may import mpi4py
+            emulated, self.why = decide()
+            if emulated:
+                self.emulate()
+
+    def emulate(self) -> None:
+        """Load the emulator from here on."""
+        self.choice = "emulated"
+        if real_is_loaded():
+            self.users_of_real = _users(sys.modules["mpi4py.MPI"])
+        self.hidden.update(_remove_modules())
 
     def remove(self) -> None:
         """Remove this finder: later imports of mpi4py load the installed package."""
@@ -47,6 +68,8 @@ class Alias(MetaPathFinder, Loader):
 
     def find_spec(self, name: str, path: Sequence[str] | None = None, target: Any = None) -> ModuleSpec | None:
         """Return a spec that loads the emulator as mpi4py; with "auto", as mpi4py.MPI if the real module does not load."""
+        if name == "mpi4py":
+            self.settle()
         if name == "mpi4py" and (self.choice == "emulated" or _spec_from_other_finders(name, path, target) is None):
             return ModuleSpec(name, self, is_package=True)
         if name == "mpi4py.MPI" and self.choice == "auto":
@@ -131,10 +154,27 @@ def emulates(module: Any) -> bool:
     return isinstance(module, ModuleType) and module in EMULATED
 
 
+def is_installed() -> bool:
+    """Return whether a package mpi4py can be found, which may not have an MPI library."""
+    return "mpi4py" in sys.modules or _spec_from_other_finders("mpi4py", None, None) is not None
+
+
+def real_is_loaded() -> bool:
+    """Return whether `mpi4py.MPI` is loaded, and not the emulator."""
+    module = sys.modules.get("mpi4py.MPI")
+    return module is not None and not emulates(module)
+
+
+def _users(real: ModuleType) -> list[str]:
+    """Return the modules that bind mpi4py.MPI, without pytest plugins, which do not run on ranks."""
+    loaded = [(name, module) for name, module in sorted(sys.modules.items()) if type(module) is ModuleType]
+    users = {name for name, module in loaded if any(value is real for value in list(vars(module).values()))}
+    return sorted(name for name in users if name.partition(".")[0] not in ("mpi4py", "fakempi") and "pytest" not in name)
+
+
 def warning() -> str:
     """Return a hint for failure reports if the real mpi4py is loaded next to the emulator; empty if it is not."""
-    module = sys.modules.get("mpi4py.MPI")
-    if module is None or emulates(module):
+    if not real_is_loaded():
         return ""
     sentence = "`from mpi4py import MPI` is the real mpi4py in this process, not the emulator that the test received as comm"
     return f"{sentence}; to change it, pass --mpi4py=emulated or set mpi4py = emulated in the ini file"

@@ -139,7 +139,10 @@ class RankCall:
         from fakempi.apps.testing.in_processes import run_in_processes  # few tests need it
 
         timeout = None if self.limit is None else self.limit.remaining
-        findings = run_in_processes(self.item, size, {**self.options, "timeout": timeout, "check_buffers": None})
+        options = {**self.options, "timeout": timeout, "check_buffers": None}
+        findings, xpassed = run_in_processes(self.item, size, options)
+        if xpassed:
+            self.item.stash[OUTCOME] = RanksOutcome(size, xpassed=xpassed)
         self._warn_of_findings(RanksOutcome(size, findings=findings))
 
     def _warn_of_findings(self, outcome: RanksOutcome) -> None:

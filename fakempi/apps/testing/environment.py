@@ -30,6 +30,9 @@ HINTS = (
 )  # fmt: skip
 """Environment variables set by launchers of MPI programs. mpi4py is imported only if one of them is set."""
 
+OF_STEP = "SLURM_STEP_NUM_TASKS"
+"""The number of processes that srun started. In a batch script, where SLURM_PROCID is set, too, it is absent."""
+
 
 @dataclass
 class Environment:
@@ -86,7 +89,7 @@ def detect(config: pytest.Config, without_mpi: bool) -> Environment:
         return Environment(process, process.comm_world, removed_others=bool(off))
     if without_mpi:
         return Environment(removed_others=bool(off))
-    return Environment(comm=_launched(), owners={OTHERS[name][1]: OTHERS[name][0] for name in others})
+    return Environment(comm=launched(), owners={OTHERS[name][1]: OTHERS[name][0] for name in others})
 
 
 def running() -> Any:
@@ -110,9 +113,9 @@ def keep_modules_private() -> None:
         sys.meta_path.insert(0, finder)
 
 
-def _launched() -> Any:
-    """Return the world of a real MPI, if this is one of several processes that it started."""
-    if not any(hint in os.environ for hint in HINTS):
+def launched() -> Any:
+    """Return the world of a real MPI, if this is one of several processes that a launcher started."""
+    if not any(hint in os.environ for hint in HINTS) and os.environ.get(OF_STEP, "1") == "1":
         return None
     try:
         from mpi4py import MPI

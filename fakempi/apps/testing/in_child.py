@@ -7,27 +7,78 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 from collections.abc import Generator
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from fakempi.apps.testing import comm_fixtures, environment, path_fixtures
-from fakempi.apps.testing.markers import HELP, marker_of, parametrize
+from fakempi.apps.testing.markers import HELP, marker_of, not_on_ranks, parametrize
+from fakempi.apps.testing.rank_session import OptionValues
 
 OUTCOME_DIRECTORY = "FAKEMPI_TEST_OUTCOMES"
 """The environment variable that names the directory for outcomes."""
 
 
+OPTIONS = "options.pickle"
+"""The file in this directory with the configuration of the session around the test."""
+
+
+@cache
+def outer() -> dict[str, Any]:
+    """Return the configuration of the session around the test: options, lines of the ini file, and a directory."""
+    found: dict[str, Any] = pickle.loads(Path(os.environ[OUTCOME_DIRECTORY], OPTIONS).read_bytes())
+    return found
+
+
+@cache
+def option_values() -> OptionValues:
+    """Return the options of the session around the test that can be pickled, and unpickled here."""
+    values = {}
+    for name, text in outer()["options"].items():
+        try:
+            values[name] = pickle.loads(text)
+        except Exception:  # such as a class that only conftest defines
+            continue
+    return OptionValues(values)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Record which options pytest has: other plugins are loaded after this one."""
+    option_values().of_pytest = set(vars(parser.parse_known_args([])))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config, parser: pytest.Parser) -> None:
+    """Record which options plugins have, before conftest adds its own; accept all lines of the ini file."""
+    option_values().of_plugins = set(vars(early_config.known_args_namespace))
+    for name in set(outer()["ini"]).difference(parser._inidict):
+        parser.addini(name, "of a plugin that a rank does not load", default=None)
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Register the markers and the fixtures, for a session on the ranks of the run."""
     from mpi4py import MPI
 
     config.stash[environment.ENVIRONMENT] = environment.Environment(comm=MPI.COMM_WORLD)
-    for fixtures in (comm_fixtures, path_fixtures):
-        config.pluginmanager.register(fixtures)
-    for line in HELP:
+    option_values().configure(config)
+    config.option.basetemp = str(Path(outer()["base"], str(MPI.COMM_WORLD.Get_rank())))
+    for plugin in (comm_fixtures, path_fixtures, option_values()):
+        config.pluginmanager.register(plugin)
+    for line in (*HELP, *outer()["markers"]):
         config.addinivalue_line("markers", line)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Apply the markers of pytest-mpi."""
+    for item in items:
+        not_on_ranks(item)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -38,10 +89,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 class PhaseOutcomes:
-    """The outcomes of the phases of the test, and the text of the first failure."""
+    """The text of the first failure, and the reasons of a skip, an expected failure or its absence."""
 
     failed = ""
     skipped = ""
+    xfailed = ""
+    xpassed = ""
 
 
 @pytest.hookimpl(wrapper=True)
@@ -51,7 +104,12 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     ended = call.excinfo is not None and call.excinfo.typename == "RunEnded"
     if report.failed and not ended and not PhaseOutcomes.failed:
         PhaseOutcomes.failed = report.longreprtext + "".join(f"\n{title}:\n{text}" for title, text in report.sections)
-    elif report.skipped and not PhaseOutcomes.skipped:
+    reason = getattr(report, "wasxfail", None)
+    if reason is not None and not ended and report.skipped:
+        PhaseOutcomes.xfailed = reason or "xfail"
+    elif reason is not None and report.passed and report.when == "call":
+        PhaseOutcomes.xpassed = reason or "xfail"
+    elif report.skipped and reason is None and not PhaseOutcomes.skipped:
         PhaseOutcomes.skipped = str(report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr)
     return report
 
@@ -60,7 +118,8 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     """Write the outcome to a file of this rank."""
     from mpi4py import MPI
 
-    outcome = {"failed": PhaseOutcomes.failed, "skipped": PhaseOutcomes.skipped, "collected": session.testscollected}
+    outcome = {name: getattr(PhaseOutcomes, name) for name in ("failed", "skipped", "xfailed", "xpassed")}
+    outcome["collected"] = session.testscollected
     path = os.path.join(os.environ[OUTCOME_DIRECTORY], f"{MPI.COMM_WORLD.Get_rank()}.json")
     with open(path, "w", encoding="utf-8") as file:
         json.dump(outcome, file)

@@ -11,6 +11,7 @@ import pytest
 
 from fakempi.apps.testing.fixtures import DeferredFixture
 from fakempi.apps.testing.markers import isolation
+from fakempi.apps.testing.mpi4py_choice import real_in_use
 from fakempi.apps.testing.world_reads import reads_of
 
 ISOLATED = pytest.StashKey[bool]()
@@ -26,7 +27,8 @@ def is_isolated(item: pytest.Item) -> bool:
 
 
 def set_up(item: Any, mark: pytest.Mark, call: Callable[[], None]) -> Generator[None, None, None]:
-    """Set a test up, and isolate it: on request, or if a module or fixture uses COMM_WORLD outside the ranks.
+    """Set a test up, and isolate it: on request, if a module or fixture uses COMM_WORLD outside the ranks, or
+    if modules of this process use the real mpi4py.
 
     A fixture may be known to do so only after its setup, which may have failed because there is one rank.
     """
@@ -37,7 +39,8 @@ def set_up(item: Any, mark: pytest.Mark, call: Callable[[], None]) -> Generator[
         raise
     reads = reads_of(item.config)
     before = reads.count
-    if given == "module" or (given == "auto" and (reads.of_modules(item) or reads.of_fixtures(item))):
+    depends = reads.of_modules(item) or reads.of_fixtures(item) or real_in_use(item.config)
+    if given == "module" or (given == "auto" and depends):
         isolate(item, call)
     try:
         with reads.of_setup():

@@ -17,7 +17,8 @@ from typing import Any
 
 import pytest
 
-from fakempi.apps.testing.rank_plugin import BLOCKED, RankPlugin
+from fakempi.apps.testing.rank_plugin import RankPlugin
+from fakempi.apps.testing.rank_session import BLOCKED, arguments
 from fakempi.isolation.program import Program
 from fakempi.mpi.base.current import running_process
 
@@ -58,21 +59,10 @@ class OneTest:
 
     def _arguments(self, comm: Any) -> list[str]:
         """Return the arguments of pytest: this test, and the configuration of the session around it."""
-        config = self.item.config
-        option, parts = config.option, self.item.nodeid.partition("::")[2].partition("[")[0]
+        config, name = self.item.config, self.item.nodeid.partition("::")[2].partition("[")[0]
         base = Path(config._tmp_path_factory.getbasetemp(), f"ranks-{next(_directories)}-{comm.Get_rank()}")
-        ini = (*(option.override_ini or ()), "addopts=", "required_plugins=", "strict_config=false")
-        return [
-            f"{self.item.path}::{parts}", f"--rootdir={config.rootpath}", f"--basetemp={base}", "--capture=no",
-            f"--import-mode={option.importmode}", f"--assert={option.assertmode}", f"--verbosity={option.verbose}",
-            *(f"-p{name}" for name in option.plugins if name not in BLOCKED),
-            *(f"-pno:{name}" for name in BLOCKED),
-            *(f"-o{line}" for line in ini),
-            *(f"-W{line}" for line in option.pythonwarnings or ()),
-            *(["--noconftest"] if option.noconftest else []),
-            *([] if option.confcutdir is None else [f"--confcutdir={option.confcutdir}"]),
-            *([] if config.inipath is None else [f"-c{config.inipath}"]),
-        ]  # fmt: skip
+        plugins = [f"-pno:{name}" for name in BLOCKED]
+        return [f"{self.item.path}::{name}", f"--basetemp={base}", "--capture=no", *arguments(config), *plugins]
 
     def _not_found(self, names: list[str]) -> str:
         there = f"; there it is {', '.join(sorted(names)[:5])}" if names else ""

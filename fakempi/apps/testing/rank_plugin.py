@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import sys
 import warnings
-from argparse import Namespace
 from collections.abc import Generator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
@@ -16,20 +15,7 @@ import pytest
 
 from fakempi.apps.testing import comm_fixtures, environment, path_fixtures
 from fakempi.apps.testing.markers import HELP, marker_of, not_on_ranks, parametrize
-
-OURS = __name__.partition(".")[0]
-
-BLOCKED = (
-    OURS, f"{OURS}.apps.pytest_plugin", "cacheprovider", "debugging", "faulthandler", "stepwise", "pastebin",
-    "threadexception", "unraisableexception",
-)  # fmt: skip
-"""Plugins that a rank does not load: they act on the whole process, or store results of the session around the test."""
-
-NOT_ON_A_RANK = (
-    OURS, "pytest_timeout", "pytest_rerunfailures", "flaky", "pytest_randomly", "pytest_random_order", "pytest_cov",
-    "pytest_sugar", "pytest_instafail", "_hypothesis_pytestplugin", *(name.partition(".")[0] for name in environment.OTHERS),
-)  # fmt: skip
-"""Installed packages with plugins that act on the test as a whole, so that the session around it applies them."""
+from fakempi.apps.testing.rank_session import NOT_ON_A_RANK, OptionValues
 
 
 class RankPlugin:
@@ -50,16 +36,17 @@ class RankPlugin:
         self.reported, self.xpassed = False, ""
         self.names: list[str] = []
         self.warnings: list[warnings.WarningMessage] = []
-        self.known: set[str] = set()
+        self.options = OptionValues(vars(item.config.option))
 
     def pytest_addoption(self, parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
         """Load the installed plugins of the session around the test, and accept all lines of its configuration file."""
         outer = self.item.config
+        self.options.of_pytest = set(vars(parser.parse_known_args([])))
         for plugin, _ in outer.pluginmanager.list_plugin_distinfo():
             name = getattr(plugin, "__name__", "")
             if isinstance(plugin, ModuleType) and name.partition(".")[0] not in NOT_ON_A_RANK:
                 pluginmanager.register(import_module(name), outer.pluginmanager.get_name(plugin))
-        self.known = set(vars(parser.parse_known_args([])))
+        self.options.of_plugins = set(vars(parser.parse_known_args([])))
         for name in set(outer._parser._inidict).difference(parser._inidict):
             parser.addini(name, "of a plugin that a rank does not load", default=None)
 
@@ -72,9 +59,8 @@ class RankPlugin:
             config.pluginmanager.register(fixtures)
         for line in (*HELP, *outer.getini("markers")):
             config.addinivalue_line("markers", line)
-        options = vars(config.option)
-        of_conftest = {name: getattr(outer.option, name, options[name]) for name in set(options).difference(self.known)}
-        config.option = Namespace(**{**options, **of_conftest, "trace": False, "usepdb": False})  # also of a blocked plugin
+        self.options.configure(config)
+        config.pluginmanager.register(self.options)
 
     def pytest_sessionstart(self, session: pytest.Session) -> None:
         """Discard what the session prints: the session around the test reports the outcome."""
