@@ -16,34 +16,16 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
 from datetime import date
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from time import monotonic
 
+from package_suites import SUITES
 from packages import exit_code
 
 PAGE = Path(__file__).parents[1] / "docs" / "packages.md"
-WAYS = ("fakempi", "processes", "mpich")
-
-
-@dataclass(frozen=True)
-class Suite:
-    """The tests of a package: a directory of its sdist, and arguments of pytest."""
-
-    name: str
-    tests: str
-    arguments: str = "."
-    ranks: int = 2
-
-
-SUITES = [
-    Suite("mpi_list", "tests", ranks=3),
-    Suite("NuMPI", "test", "IO"),
-    Suite("pylops-mpi", "tests", "--with-mpi test_blockdiag.py test_stack.py"),
-    Suite("litebird_sim", "test", "test_mpi.py"),
-    Suite("pyspod", "tests", "--with-mpi test_utils_parallel.py"),
-]
+WAYS = ("fakempi", "processes", "plugin", "mpich")
 
 
 def copied(suite, directory, target):
@@ -54,6 +36,14 @@ def copied(suite, directory, target):
     return Path(target, Path(suite.tests).name)
 
 
+def known(suite):
+    """The installed version of a package, or None."""
+    try:
+        return version(suite.name)
+    except PackageNotFoundError:
+        return None
+
+
 def normalized(name):
     """A name without differences of spelling."""
     return re.sub("[-_.]+", "_", name).lower()
@@ -61,11 +51,13 @@ def normalized(name):
 
 def command(suite, way):
     """The command that runs a suite in one of the ways."""
-    arguments = ["-m", "pytest", "-q", "-p", "no:cacheprovider", *suite.arguments.split()]
+    words = suite.command.replace("-m pytest", "-m pytest -q -p no:cacheprovider").split()
+    if way == "plugin":
+        return [sys.executable, *words, "--mpi4py=emulated"]
     if way == "mpich":
-        return [str(Path(sys.executable).with_name("mpiexec")), "-n", str(suite.ranks), sys.executable, *arguments]
+        return [str(Path(sys.executable).with_name("mpiexec")), "-n", str(suite.ranks), sys.executable, *words]
     ways = ["--processes"] if way == "processes" else []
-    return [sys.executable, "-m", "fakempi", "run", "-q", *ways, "-n", str(suite.ranks), *arguments]
+    return [sys.executable, "-m", "fakempi", "run", "-q", *ways, "-n", str(suite.ranks), *words]
 
 
 def run(suite, way, sdists, limit):
@@ -90,7 +82,7 @@ def counted(code, printed):
     if code is None:
         return "time limit"
     if not found:
-        return f"exit code {code}"
+        return f"exit code {code}" if code else "passes"
     passed, total = min(found)
     return f"{passed} of {total}"
 
@@ -102,19 +94,26 @@ def main():
     parser.add_argument("names", nargs="*", help="packages (default: all)")
     parser.add_argument("--limit", type=int, default=300, help="time limit of a run in seconds")
     parser.add_argument("--logs", type=Path, help="directory for the output of the runs")
+    parser.add_argument("--dry", action="store_true", help="do not change the table")
     options = parser.parse_args()
     for suite in SUITES:
-        if options.names and suite.name not in options.names:
+        if options.names and suite.name not in options.names or not known(suite):
             continue
         cells = dict.fromkeys(WAYS, "")
         for way in reversed(WAYS):
+            if way == "plugin" and not suite.marked:
+                cells[way] = "no markers"
+                continue
+            began = monotonic()
             code, printed = run(suite, way, options.sdists, options.limit)
             cells[way] = counted(code, printed)
-            print(f"{suite.name:14} {way:10} {cells[way]}", file=sys.stderr, flush=True)
+            print(f"{suite.name:18} {way:10} {cells[way]:20} {monotonic() - began:.0f} s", file=sys.stderr, flush=True)
             if options.logs:
                 (options.logs / f"{suite.name}_{way}.log").write_text(printed)
         words = [suite.name, version(suite.name), *cells.values(), f"{date.today():%Y-%m-%d}"]
-        write(suite.name, f"| {' | '.join(words)} | `-n {suite.ranks} -m pytest {suite.arguments}` in `{suite.tests}` |")
+        if options.dry:
+            continue
+        write(suite.name, f"| {' | '.join(words)} | `-n {suite.ranks} {suite.command}` in `{suite.tests}` |")
 
 
 def write(name, row):
