@@ -32,8 +32,7 @@ def copied(suite, directory, target):
     """Copy the tests from the unpacked sdist of the installed version; return their new directory."""
     wanted = normalized(f"{suite.name}-{version(suite.name)}")
     root = next(each for each in directory.iterdir() if each.is_dir() and normalized(each.name) == wanted)
-    shutil.copytree(root / suite.tests, Path(target, Path(suite.tests).name))
-    return Path(target, Path(suite.tests).name)
+    return shutil.copytree(root / suite.tests, Path(target, "copy" if suite.tests == "." else Path(suite.tests).name))
 
 
 def known(suite):
