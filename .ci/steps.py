@@ -427,6 +427,15 @@ def lower_bounds(script: Script) -> None:
     script.step(f"oldest versions: {pins}", "lowest", commands)
 
 
+def package_suites(script: Script) -> None:
+    """Run the test suites of packages that use mpi4py, those that take seconds, and compare with MPICH."""
+    make(script, "suites")
+    install = 'python -m pip install -e ".[fast,mpi]" -r benchmarks/package_tests.txt $(python benchmarks/package_suites.py)'
+    script.step("packages with test suites", "suites", {install: PIP}, makes=True)
+    run = f"PYTEST_ADDOPTS= python benchmarks/package_tests.py --quick --check {script.scratch / 'sdists'}"
+    script.step("test suites of packages", "suites", {run: 1800})
+
+
 SWEEPS = {
     "mpi4py's test suite, 4 ranks": "python benchmarks/mpi4py_suite.py --ranks 4 | grep '^| 4'",
     "mpi4py's test suite, second table": "python benchmarks/mpi4py_suite.py --ranks 4 --second-table | grep '^| 4'",
@@ -450,6 +459,8 @@ def check_everything(script: Script) -> None:
     open_mpi(script)
     packages(script)
     lower_bounds(script)
+    if MPI:
+        package_suites(script)
     for name, python in installed().items():
         extras(script, name, python, "full")
         script.step(f"all tests: {name}", name, {f"python -m pytest -n auto {EVERY} {APART}": 5400})
