@@ -100,6 +100,17 @@ def lower_bounds(script: Script) -> None:
     script.step(f"oldest versions: {pins}", "lowest", commands)
 
 
+def package_suites(script: Script) -> None:
+    """Run the test suites of packages that use mpi4py, those that take seconds, and compare with MPICH."""
+    if not MPI:
+        return
+    make(script, "suites")
+    install = 'python -m pip install -e ".[fast,mpi]" -r benchmarks/package_tests.txt $(python benchmarks/package_suites.py)'
+    script.step("packages with test suites", "suites", {install: PIP}, makes=True)
+    run = f"PYTEST_ADDOPTS= python benchmarks/package_tests.py --quick --check {script.scratch / 'sdists'}"
+    script.step("test suites of packages", "suites", {run: 1800})
+
+
 SKIPPING = r"$(grep -rlE 'needs\(|importorskip|skipif|pytest\.skip' tests --include=test_*.py)"
 """Files with tests that skip for want of something."""
 
@@ -144,6 +155,7 @@ def sweep(script: Script, title: str) -> None:
 def all_parts(versions: Sequence[str]) -> list[Part]:
     """Every part, in the order in which they run."""
     found = [Part("readme", commands_of_the_readme), Part("packages", packages), Part("lower_bounds", lower_bounds)]
+    found.append(Part("package_suites", package_suites))
     for version in versions:
         for name in TESTS:
             found.append(Part(f"{name} {version}", partial(run_tests, name=name, version=version), version, name != "tests"))

@@ -1,12 +1,13 @@
 """Run the test suites of packages that use mpi4py on the emulator and on MPICH, and update their table of docs/packages.md.
 
     python -m pip install -e ".[fast,mpi]" -r benchmarks/packages.txt -r benchmarks/package_tests.txt
-    python benchmarks/package_tests.py SDISTS                all suites; SDISTS is a directory of unpacked sdists
+    python benchmarks/package_tests.py SDISTS                all suites; missing sdists are downloaded to this directory
     python benchmarks/package_tests.py SDISTS NuMPI          only these; the other rows of the table stay
+    python benchmarks/package_tests.py SDISTS --quick --check   fail if fewer tests pass than on MPICH; change no row
 
-`python -m pip download --no-deps --no-binary :all: NuMPI==0.18.1` downloads an sdist. Each suite runs under mpiexec with
-mpi4py and MPICH, with ranks in one process, and with a process for each rank (--processes). Tests run in a copy, so that the
-installed package is imported. A cell is the number of passed tests of those that ran, the lowest of all ranks.
+Each suite runs under mpiexec with mpi4py and MPICH, with ranks in one process, with a process for each rank (--processes)
+and, if its tests have markers of pytest-mpi or mpi-pytest, by plain pytest with the plugin. Tests run in a copy. A cell is
+the number of passed tests of those that ran, the lowest of all ranks. The suites are in package_suites.py.
 """
 
 import argparse
@@ -16,42 +17,24 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
 from datetime import date
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from time import monotonic
 
+from package_suites import SUITES
 from packages import exit_code
 
 PAGE = Path(__file__).parents[1] / "docs" / "packages.md"
-WAYS = ("fakempi", "processes", "mpich")
+WAYS = ("fakempi", "processes", "plugin", "mpich")
 
 
-@dataclass(frozen=True)
-class Suite:
-    """The tests of a package: a directory of its sdist, and arguments of pytest."""
-
-    name: str
-    tests: str
-    arguments: str = "."
-    ranks: int = 2
-
-
-SUITES = [
-    Suite("mpi_list", "tests", ranks=3),
-    Suite("NuMPI", "test", "IO"),
-    Suite("pylops-mpi", "tests", "--with-mpi test_blockdiag.py test_stack.py"),
-    Suite("litebird_sim", "test", "test_mpi.py"),
-    Suite("pyspod", "tests", "--with-mpi test_utils_parallel.py"),
-]
-
-
-def copied(suite, directory, target):
-    """Copy the tests from the unpacked sdist of the installed version; return their new directory."""
-    wanted = normalized(f"{suite.name}-{version(suite.name)}")
-    root = next(each for each in directory.iterdir() if each.is_dir() and normalized(each.name) == wanted)
-    shutil.copytree(root / suite.tests, Path(target, Path(suite.tests).name))
-    return Path(target, Path(suite.tests).name)
+def known(suite):
+    """The installed version of a package, or None."""
+    try:
+        return version(suite.name)
+    except PackageNotFoundError:
+        return None
 
 
 def normalized(name):
@@ -59,13 +42,38 @@ def normalized(name):
     return re.sub("[-_.]+", "_", name).lower()
 
 
+def unpacked(suite, directory):
+    """The unpacked sdist of the installed version; it is downloaded if it is not in the directory."""
+    wanted = normalized(f"{suite.name}-{version(suite.name)}")
+    directory.mkdir(parents=True, exist_ok=True)
+    for download in (True, False):
+        found = [each for each in directory.iterdir() if each.is_dir() and normalized(each.name) == wanted]
+        if found or not download:
+            break
+        with tempfile.TemporaryDirectory() as archives:
+            options = ["--quiet", "--no-deps", "--no-binary", ":all:", "--dest", archives]
+            pip = [sys.executable, "-m", "pip", "download", *options]
+            subprocess.run([*pip, f"{suite.name}=={version(suite.name)}"], check=True)
+            for archive in Path(archives).iterdir():
+                shutil.unpack_archive(archive, directory)
+    return found[0]
+
+
+def copied(suite, directory, target):
+    """Copy the tests from the sdist; return their new directory."""
+    name = "copy" if suite.tests == "." else Path(suite.tests).name
+    return shutil.copytree(unpacked(suite, directory) / suite.tests, Path(target, name))
+
+
 def command(suite, way):
     """The command that runs a suite in one of the ways."""
-    arguments = ["-m", "pytest", "-q", "-p", "no:cacheprovider", *suite.arguments.split()]
+    words = suite.command.replace("-m pytest", "-m pytest -q -p no:cacheprovider").split()
+    if way == "plugin":
+        return [sys.executable, *words, "--mpi4py=emulated"]
     if way == "mpich":
-        return [str(Path(sys.executable).with_name("mpiexec")), "-n", str(suite.ranks), sys.executable, *arguments]
+        return [str(Path(sys.executable).with_name("mpiexec")), "-n", str(suite.ranks), sys.executable, *words]
     ways = ["--processes"] if way == "processes" else []
-    return [sys.executable, "-m", "fakempi", "run", "-q", *ways, "-n", str(suite.ranks), *arguments]
+    return [sys.executable, "-m", "fakempi", "run", "-q", *ways, "-n", str(suite.ranks), *words]
 
 
 def run(suite, way, sdists, limit):
@@ -81,7 +89,7 @@ def run(suite, way, sdists, limit):
 
 
 def counted(code, printed):
-    """The cell of a run: passed tests of those that ran."""
+    """The cell of a run: passed tests of those that ran; of a script, whether it passes."""
     found = []
     for line in printed.splitlines():
         counts = {word: int(number) for number, word in re.findall(r"(\d+) (passed|failed|errors?)\b", line)}
@@ -90,9 +98,34 @@ def counted(code, printed):
     if code is None:
         return "time limit"
     if not found:
-        return f"exit code {code}"
+        return f"exit code {code}" if code else "passes"
     passed, total = min(found)
     return f"{passed} of {total}"
+
+
+def cells_of(suite, options):
+    """Run a suite in all ways: {way: cell}."""
+    cells = dict.fromkeys(WAYS, "no markers")
+    for way in reversed(WAYS):
+        if way == "plugin" and not suite.marked:
+            continue
+        began = monotonic()
+        code, printed = run(suite, way, options.sdists, options.limit)
+        cells[way] = counted(code, printed)
+        print(f"{suite.name:18} {way:10} {cells[way]:20} {monotonic() - began:.0f} s", file=sys.stderr, flush=True)
+        if options.logs:
+            (options.logs / f"{suite.name}_{way}.log").write_text(printed)
+    return cells
+
+
+def worse(cells):
+    """The ways in which fewer tests pass than on MPICH. Where nothing passes on MPICH, nothing is compared: all ways."""
+
+    def passed(cell):
+        return 1 if cell == "passes" else int(cell.split(" of ")[0]) if " of " in cell else 0
+
+    reference = passed(cells["mpich"])
+    return [way for way in WAYS if cells[way] != "no markers" and (passed(cells[way]) < reference or not reference)]
 
 
 def main():
@@ -102,19 +135,23 @@ def main():
     parser.add_argument("names", nargs="*", help="packages (default: all)")
     parser.add_argument("--limit", type=int, default=300, help="time limit of a run in seconds")
     parser.add_argument("--logs", type=Path, help="directory for the output of the runs")
+    parser.add_argument("--quick", action="store_true", help="only the suites that .ci/full runs")
+    parser.add_argument("--check", action="store_true", help="fail if fewer tests pass than on MPICH; do not change the page")
     options = parser.parse_args()
+    failed = []
     for suite in SUITES:
-        if options.names and suite.name not in options.names:
+        if (options.names and suite.name not in options.names) or (options.quick and not suite.quick):
             continue
-        cells = dict.fromkeys(WAYS, "")
-        for way in reversed(WAYS):
-            code, printed = run(suite, way, options.sdists, options.limit)
-            cells[way] = counted(code, printed)
-            print(f"{suite.name:14} {way:10} {cells[way]}", file=sys.stderr, flush=True)
-            if options.logs:
-                (options.logs / f"{suite.name}_{way}.log").write_text(printed)
-        words = [suite.name, version(suite.name), *cells.values(), f"{date.today():%Y-%m-%d}"]
-        write(suite.name, f"| {' | '.join(words)} | `-n {suite.ranks} -m pytest {suite.arguments}` in `{suite.tests}` |")
+        if not known(suite):
+            failed.append(f"{suite.name}: not installed")
+            continue
+        cells = cells_of(suite, options)
+        failed += [f"{suite.name} ({way}): {cells[way]}, on MPICH {cells['mpich']}" for way in worse(cells)]
+        if not options.check:
+            words = [suite.name, known(suite), *cells.values(), f"{date.today():%Y-%m-%d}"]
+            write(suite.name, f"| {' | '.join(words)} | `-n {suite.ranks} {suite.command}` in `{suite.tests}` |")
+    print("\n".join(failed) or "in each way at least as many tests pass as on MPICH")
+    sys.exit(bool(options.check and failed))
 
 
 def write(name, row):

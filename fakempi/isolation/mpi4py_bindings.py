@@ -1,7 +1,8 @@
 """Detects from its source whether a module stores an object of mpi4py, such as a communicator or a rank number.
 
 A module that imports mpi4py at module level does. A function that imports mpi4py does if it also changes its module: a
-global name, an item or attribute of a global object, or its own cache. A function that only uses MPI does not.
+global name, an item or attribute of a global object, a function or a class, or its own cache.
+A function that only uses MPI does not.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 CHANGING = frozenset({"add", "append", "extend", "insert", "setdefault", "update"})
 """Methods that put something into a container."""
@@ -55,8 +57,9 @@ def _last_name(node: ast.AST) -> str:
 
 
 def _global_names(tree: ast.Module) -> set[str]:
-    """Return the global names that a module assigns, without those of functions and imported modules."""
-    return {
+    """Return the global names that a module assigns, its functions and its classes, without imported modules."""
+    defined = {node.name for node in _executed(tree) if isinstance(node, _DEFINITIONS)}
+    return defined | {
         name.id
         for statement in _executed(tree)
         if isinstance(statement, ast.Assign | ast.AnnAssign)
@@ -66,10 +69,10 @@ def _global_names(tree: ast.Module) -> set[str]:
 
 
 def _executed(tree: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes at module level, outside functions and classes."""
+    """Yield the nodes at module level, without what is in functions and classes."""
     for child in ast.iter_child_nodes(tree):
+        yield child
         if not isinstance(child, (*_FUNCTIONS, ast.ClassDef)):
-            yield child
             yield from _executed(child)
 
 

@@ -48,9 +48,11 @@ def test_packages_that_only_mention_mpi4py_are_shared(tmp_path: Path, install: I
         "cached.py": "from functools import cache\n@cache\ndef f():\n    import mpi4py.MPI as m\n    return m.COMM_SELF\n",
         "globals_.py": "kept = None\ndef f():\n    global kept\n    from mpi4py import MPI\n    kept = MPI\n",
         "item.py": "kept = {}\ndef f():\n    from mpi4py import MPI\n    kept['rank'] = MPI.COMM_WORLD.rank\n",
+        "function.py": "def f():\n    from mpi4py import MPI\n    f.comm = MPI.COMM_WORLD\n",
+        "class_.py": "class A:\n    kept = []\ndef f():\n    from mpi4py import MPI\n    A.kept.append(MPI.COMM_WORLD)\n",
     })  # fmt: skip
     shared = "called, optional, tested, looking, method, user, caller"
-    private = "binds, importer, cached, globals_, item"
+    private = "binds, importer, cached, globals_, item, function, class_"
     found = shared_on(tmp_path, f"{shared}, {private}")
     assert [name for name, one in found.items() if one] == shared.split(", ")
 

@@ -452,6 +452,33 @@ except MPI.Exception as error:
     print(error.Get_error_class() == MPI.ERR_ARG)
 """
 
+SCRIPTS["an event loop in a thread, for which the main thread waits"] = 2, """
+import asyncio, queue, socket, threading
+async def client(address):
+    reader, writer = await asyncio.open_connection(*address)
+    writer.write(b"hello")
+    found = await reader.read(10)
+    writer.close()
+    return found
+if rank == 0:
+    for _ in range(2):
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            comm.send(server.getsockname(), 1)
+            with server.accept()[0] as line:
+                line.sendall(line.recv(10).upper())
+else:
+    answers = queue.Queue()
+    threading.Thread(target=lambda address: answers.put(asyncio.run(client(address))), args=[comm.recv()]).start()
+    print(answers.get())
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    print(asyncio.run_coroutine_threadsafe(client(comm.recv()), loop).result())
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join()
+    loop.close()
+"""
+
 SCRIPTS["arguments"] = 2, """
 import numpy as np
 print(MPI.SHORT is MPI.SIGNED_SHORT, MPI.SIGNED_SHORT.decode()[0] is MPI.SHORT, MPI.INT is MPI.SHORT)

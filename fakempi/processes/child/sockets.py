@@ -12,25 +12,26 @@ from importlib.abc import MetaPathFinder
 from importlib.util import find_spec
 from typing import Any
 
-from fakempi.processes.child.threads import is_main_thread
+from fakempi.processes.child.threads import is_main_thread, main_thread_waits
 
 
 def let_others_run_first(can_call: Callable[[], bool], let_others_run: Callable[[], bool]) -> None:
     """Replace functions that wait for sockets: they let other ranks run.
 
     If another thread is in a call, others run anyway, and a process that the rank has forked cannot call. Selectors of other
-    threads wait as usual, such as those of pools of processes.
+    threads do so only while the main thread waits for a thread, as with a client whose event loop is in a thread. Otherwise
+    they wait as usual, such as those of pools of processes, since the main thread may make the next call at any moment.
     """
     from fakempi.isolation.sockets import Sockets  # not at the top: `child.process` replaces the package first
 
     def let_run() -> bool | None:
         return let_others_run() if can_call() else None
 
-    def let_run_in_main_thread() -> bool | None:
-        return let_run() if is_main_thread() else None
+    def let_run_where_rank_waits() -> bool | None:
+        return let_run() if is_main_thread() or main_thread_waits() else None
 
     Sockets(setattr, let_run).hooks["socket"](socket)
-    hooks = Sockets(setattr, let_run_in_main_thread).hooks
+    hooks = Sockets(setattr, let_run_where_rank_waits).hooks
     for module in (select, selectors):
         hooks[module.__name__](module)
     sys.meta_path.insert(0, FindConnections(hooks[FindConnections.NAME]))
