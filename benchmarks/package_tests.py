@@ -136,7 +136,7 @@ def main():
     parser.add_argument("--limit", type=int, default=300, help="time limit of a run in seconds")
     parser.add_argument("--logs", type=Path, help="directory for the output of the runs")
     parser.add_argument("--quick", action="store_true", help="only the suites that .ci/full runs")
-    parser.add_argument("--check", action="store_true", help="fail if fewer tests pass than on MPICH; do not change the page")
+    parser.add_argument("--check", action="store_true", help="fail if fewer tests pass than on MPICH; the page stays")
     options = parser.parse_args()
     failed = []
     for suite in SUITES:
