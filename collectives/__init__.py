@@ -48,6 +48,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from collectives.catalogue.algorithm import Algorithm, Case, UnsupportedCaseError
+from collectives.catalogue.declaration import algorithm
 from collectives.entries import CATALOGUE, find, fitting
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ if TYPE_CHECKING:
     from collectives.verification.machine import Machine
     from collectives.verification.sweep import Progress
 
-__all__ = ["CATALOGUE", "Algorithm", "Case", "UnsupportedCaseError", "find", "fitting", "verify"]
+__all__ = ["CATALOGUE", "Algorithm", "Case", "UnsupportedCaseError", "algorithm", "find", "fitting", "verify"]
 
 
 def verify(

@@ -45,7 +45,7 @@ def bytes_in(case: Case, block_bytes: BlockBytes) -> int:
 
 
 def positive_blocks_only(case: Case) -> str | None:
-    """`fits` of algorithms with a parameter `block_bytes`: reject sizes that are not positive."""
+    """`why_unsupported` of algorithms with a parameter `block_bytes`: reject sizes that are not positive."""
     size = bytes_in(case, case.parameters.get("block_bytes", 1))
     return None if size > 0 else f"block_bytes = {size} is not positive"
 

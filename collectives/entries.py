@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final, overload
+from typing import overload
 
 from collectives.bundled import bundled, bundled_by_name
 from collectives.catalogue.algorithm import Algorithm, Case, UnsupportedCaseError
+from collectives.catalogue.declaration import KIND_OF_OPERATION
 from collectives.loading import installed
 
 
@@ -34,14 +35,6 @@ class Catalogue(Sequence[Algorithm]):
 
 
 CATALOGUE = Catalogue()
-
-
-KIND_OF_OPERATION: Final = {
-    "split": "split",
-    **dict.fromkeys(("create_group", "create_intercomm", "merge"), "comm_creation"),
-    **dict.fromkeys(("read_all", "write_all"), "files"),
-}
-"""The kinds of operations that exist in one kind only, which is not "intra"."""
 
 
 def default_kind(operation: str) -> str:
@@ -96,7 +89,7 @@ def find(operation: str, name: str, kind: str | None = None, case: Case | None =
             raise LookupError(f"no {kind} algorithm {name!r} for {operation}; available: {names}")
         operations = sorted({a.operation for a in CATALOGUE if a.kind == kind})
         raise LookupError(f"no {kind} algorithms for {operation!r}; available operations: {', '.join(operations)}")
-    if case is not None and (reason := algorithm.fits(case)):
+    if case is not None and (reason := algorithm.why_unsupported(case)):
         others = ", ".join(a.name for a in fitting(operation, case, kind)) or "none"
         raise UnsupportedCaseError(f"{operation} {name}: {reason}; algorithms that fit: {others}")
     return algorithm
@@ -122,4 +115,4 @@ def fitting(operation: str, case: Case, kind: str | None = None) -> list[Algorit
     []
     """
     kind = kind or default_kind(operation)
-    return [a for a in CATALOGUE if (a.operation, a.kind) == (operation, kind) and a.fits(case) is None]
+    return [a for a in CATALOGUE if (a.operation, a.kind) == (operation, kind) and a.why_unsupported(case) is None]

@@ -54,7 +54,7 @@ class Levels:
         cls,
         group: Comm | Chain,
         *names: Name,
-        split: Algorithm = best.ALGORITHM,
+        split: Algorithm = best.split_best,
         work: WorkCallback = None,
         meter: ItemMeter = NO_METER,
         tag: int = 0,

@@ -1,4 +1,4 @@
-"""Load user-defined algorithms: from a file that defines ALGORITHM, from a schedule file, and from installed packages.
+"""Load user-defined algorithms: from a file with an @algorithm, from a schedule file, and from installed packages.
 
 A package provides an algorithm by an entry point `name = "module:ALGORITHM"` in the group `fakempi.algorithms`.
 """
@@ -51,7 +51,7 @@ def is_path(name: object) -> bool:
 
 
 def load(path: str | os.PathLike[str]) -> Algorithm:
-    """Return the ALGORITHM that a file defines. The file is executed once; later calls return the same object.
+    """Return the algorithm that a file declares. The file is executed once; later calls return the same object.
 
     During the execution, the file can import modules of its directory. These are then removed from sys.modules. For a
     schedule file (.goal, .xml or .json), the algorithm executes the schedule, and has the name of the file.
@@ -67,10 +67,40 @@ def load(path: str | os.PathLike[str]) -> Algorithm:
             named = [name for name, value in vars(module).items() if isinstance(value, Algorithm)]
             advice = f": rename {named[0]} to ALGORITHM" if named else ""
             raise LoadError(f"{path} defines no ALGORITHM{advice}.")
+        if len(several := declared_in(module)) > 1:
+            raise LoadError(f"{path} declares {len(several)} algorithms, {', '.join(several)}: move each to its own file.")
         _loaded[file] = _check(f"{path}: ALGORITHM", module.ALGORITHM, () if is_bundled else bundled())
         if not is_bundled:
             _origins.append((_loaded[file], str(path)))
+            _warn_of_earlier_form(str(path), _loaded[file], module)
     return _loaded[file]
+
+
+def declared_in(module: ModuleType) -> list[str]:
+    """Return the names of the functions of a module that are declared as algorithms."""
+    values = vars(module).items()
+    return [name for name, value in values if isinstance(value, Algorithm) and _is_declared(name, value, module)]
+
+
+def _is_declared(name: str, algorithm: Algorithm, module: ModuleType) -> bool:
+    """Return whether the name of a module's function is that of its algorithm: @algorithm puts one in place of the other."""
+    run = algorithm.run
+    return getattr(run, "__module__", "") == module.__name__ and getattr(run, "__name__", "") == name
+
+
+def _warn_of_earlier_form(shown: str, algorithm: Algorithm, module: ModuleType) -> None:
+    """Report ALGORITHM = Algorithm(...), which the next release does not load."""
+    name = getattr(algorithm.run, "__name__", "the function")
+    if getattr(algorithm.run, "__module__", "") != module.__name__ or vars(module).get(name) is algorithm:
+        return
+    claims = [f"{each}={each}" for each in ("schedule", "why_unsupported", "scratch") if hasattr(module, each)]
+    new = f"@algorithm({', '.join(claims)})" if claims else "@algorithm"
+    warnings.warn(
+        f"{shown}: ALGORITHM = Algorithm(...) is the earlier form, which the next release does not load; write {new} in the "
+        f"line before def {name} (from collectives import algorithm).",
+        DeprecationWarning,
+        stacklevel=3,
+    )
 
 
 def _schedule(shown: str, file: Path) -> Algorithm:

@@ -73,7 +73,7 @@ def irregular(allgather: Algorithm) -> Algorithm:
         name=f"simulated_{allgather.name}",
         run=allgatherv_simulated,
         schedule=None,
-        fits=positive_blocks_only,
+        why_unsupported=positive_blocks_only,
         parameters={"block_bytes": BLOCK_BYTES},
     )
     return algorithm

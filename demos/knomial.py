@@ -20,23 +20,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives import Case, algorithm
 from collectives.catalogue.schedule import Round, Transfer, without_empty
 from collectives.tools.messages import receive, send
 from collectives.tools.protocol import Buffer, Comm
-
-
-def bcast_my_knomial(comm: Comm, buf: Buffer, *, root: int = 0, k: int = 4, tag: int = 0) -> None:
-    """Broadcast the root's message."""
-    p = comm.Get_size()
-    ALGORITHM.check(Case(p, parameters={"k": k}))
-    place = (comm.Get_rank() - root) % p
-    for w in widths(p, k):
-        if place % (k * w) == 0:
-            for child in range(place + w, min(p, place + k * w), w):
-                send(comm, buf, (root + child) % p, tag)
-        elif place % w == 0:
-            receive(comm, buf, (root + place - place % (k * w)) % p, tag)
 
 
 def widths(p: int, k: int) -> list[int]:
@@ -48,18 +35,26 @@ def widths(p: int, k: int) -> list[int]:
 
 
 def schedule(case: Case) -> Iterator[Round]:
-    p, k = case.p, ALGORITHM.parameter(case, "k")
+    p, k = case.p, bcast_my_knomial.parameter(case, "k")
     for w in widths(p, k):
         for above in range(w, k * w, w):
             pairs = [(place, place + above) for place in range(0, p, k * w) if place + above < p]
             yield without_empty([Transfer((case.root + a) % p, (case.root + b) % p, case.m) for a, b in pairs])
 
 
-def fits(case: Case) -> str | None:
+def why_unsupported(case: Case) -> str | None:
     k = case.parameters.get("k", 4)
     return None if k > 1 else f"k = {k} is less than 2"
 
 
-ALGORITHM = Algorithm(
-    operation="bcast", name="my_knomial", run=bcast_my_knomial, schedule=schedule, fits=fits, parameters={"k": 4}
-)
+@algorithm(schedule=schedule, why_unsupported=why_unsupported)
+def bcast_my_knomial(comm: Comm, buf: Buffer, *, root: int = 0, k: int = 4, tag: int = 0) -> None:
+    """Broadcast the root's message."""
+    p = comm.Get_size()
+    place = (comm.Get_rank() - root) % p
+    for w in widths(p, k):
+        if place % (k * w) == 0:
+            for child in range(place + w, min(p, place + k * w), w):
+                send(comm, buf, (root + child) % p, tag)
+        elif place % w == 0:
+            receive(comm, buf, (root + place - place % (k * w)) % p, tag)

@@ -1,6 +1,8 @@
 """An algorithm's name, code and executable claims.
 
-algorithm       Algorithm and Claims: the objects that an algorithm's module defines
+algorithm       Algorithm and Claims: what the catalogue knows about an algorithm
+declaration     @algorithm, which makes an algorithm of a function
+conditions      reasons against cases that many algorithms share
 case            one use of an algorithm: ranks, bytes, counts, root ...
 card            the labeled lines of an algorithm's docstring
 bits            what the bits of a floating-point sum depend on

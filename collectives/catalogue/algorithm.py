@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import wraps
 from typing import Any, TypedDict
 
 from collectives.catalogue.bits import Bits
@@ -12,57 +13,16 @@ from collectives.catalogue.card import REDUCTION_LABEL, read_card
 from collectives.catalogue.case import Case as Case  # algorithm modules import all names for claims from here
 from collectives.catalogue.case import Parameters
 from collectives.catalogue.case import UnsupportedCaseError as UnsupportedCaseError
+from collectives.catalogue.conditions import any_case, combines_nothing, no_list, no_scratch
 from collectives.catalogue.schedule import Rounds, Seconds, elapsed, longest_chain, sent_by
-from collectives.tools.numbers import is_power_of_two
-
-
-def any_case(case: Case) -> str | None:
-    """`fits` of an algorithm that supports all cases: no reason against any."""
-    return None
-
-
-def power_of_two_only(case: Case) -> str | None:
-    """`fits` of an algorithm that needs p to be a power of two."""
-    return None if is_power_of_two(case.p) else f"p = {case.p} is not a power of two"
-
-
-def even_only(case: Case) -> str | None:
-    """`fits` of an algorithm that needs an even p."""
-    return None if case.p % 2 == 0 or case.p == 1 else f"p = {case.p} is odd"
-
-
-def positive_segments_only(case: Case) -> str | None:
-    """`fits` of an algorithm with a parameter `segment_bytes`."""
-    size = case.parameters.get("segment_bytes", 1)
-    return None if size > 0 else f"segment_bytes = {size} is not positive"
-
-
-def commutative_only(case: Case) -> str | None:
-    """`fits` of an algorithm that combines operands in any order."""
-    return None if case.commutative else "the op is not commutative, but this algorithm does not combine in rank order"
-
-
-def combines_nothing(case: Case) -> int:
-    """`closed_combined` of an algorithm without a reduction."""
-    return 0
-
-
-def no_list(case: Case) -> int:
-    """`listed_blocks` of a schedule without lists of blocks."""
-    return 0
-
-
-def no_scratch(case: Case, rank: int) -> int:
-    """`scratch` of an algorithm without scratch memory."""
-    return 0
 
 
 class Claims(TypedDict, total=False):
-    """Claims that several algorithms share: `Algorithm(operation=..., run=..., **claims)`."""
+    """Claims that several algorithms share: `@algorithm(**claims)`."""
 
     schedule: Callable[[Case], Rounds | None] | None
     scratch: Callable[[Case, int], int]
-    fits: Callable[[Case], str | None]
+    why_unsupported: Callable[[Case], str | None]
     closed_rounds: Callable[[Case], int | None]
     closed_sent: Callable[[Case, int], int | None]
     closed_time: Callable[[Case, Seconds, Seconds], Seconds | None]
@@ -71,7 +31,7 @@ class Claims(TypedDict, total=False):
 
 
 class ScheduleAndScratch(TypedDict):
-    """The claims that are not closed forms, for use with closed forms: `Algorithm(closed_sent=..., **claims)`."""
+    """The claims that are not closed forms, for use with closed forms: `@algorithm(closed_sent=..., **claims)`."""
 
     schedule: Callable[[Case], Rounds]
     scratch: Callable[[Case, int], int]
@@ -96,8 +56,8 @@ class Algorithm:
         For a case, rounds of transfers; None if their order depends on timing.
     scratch, holds
         Bytes of scratch memory on a rank; largest number of items on a rank.
-    fits
-        None if the algorithm supports a case, otherwise the reason why not, as a clause without a full stop.
+    why_unsupported
+        Of a case: None if the algorithm supports a case, otherwise the reason why not, as a clause without a full stop.
     closed_rounds, closed_sent, closed_time, closed_combined
         Claims in closed form.
     parameters
@@ -122,7 +82,7 @@ class Algorithm:
     run: Callable[..., Any]
     schedule: Callable[[Case], Rounds | None] | None
     scratch: Callable[[Case, int], int] = no_scratch
-    fits: Callable[[Case], str | None] = any_case
+    why_unsupported: Callable[[Case], str | None] = any_case
     closed_rounds: Callable[[Case], int | None] | None = None
     closed_sent: Callable[[Case, int], int | None] | None = None
     closed_time: Callable[[Case, Seconds, Seconds], Seconds | None] | None = None
@@ -133,6 +93,15 @@ class Algorithm:
     holds: Callable[[Case], int] | None = None
     root: int | None = None
     listed_blocks: Callable[[Case], int] = no_list
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        """Run the algorithm: `allgather_ring(comm, sendbuf, recvbuf)`."""
+        return self.run(*args, **options)
+
+    @property
+    def fits(self) -> Callable[[Case], str | None]:
+        """The earlier name of `why_unsupported`."""
+        return self.why_unsupported
 
     def __repr__(self) -> str:
         return f"<{' '.join(dict.fromkeys((self.kind, self.operation)))} {self.name}>"
@@ -174,7 +143,7 @@ class Algorithm:
 
     def check(self, case: Case) -> None:
         """Raise UnsupportedCaseError if the algorithm does not support the case."""
-        if reason := self.fits(case):
+        if reason := self.why_unsupported(case):
             kind = "" if self.kind in ("intra", self.operation) else f"{self.kind} "
             raise UnsupportedCaseError(f"{kind}{self.operation} {self.name}: {reason}")
 
@@ -198,3 +167,17 @@ class Algorithm:
     def source(self) -> str:
         """The publication."""
         return self.card.get("Source", "")
+
+
+_make = Algorithm.__init__
+
+
+@wraps(_make)
+def _make_with_earlier_names(
+    self: Algorithm, *args: Any, fits: Callable[[Case], str | None] | None = None, **facts: Any
+) -> None:
+    """Accept `fits`, the earlier name of `why_unsupported`."""
+    _make(self, *args, **(facts if fits is None else facts | {"why_unsupported": fits}))
+
+
+Algorithm.__init__ = _make_with_earlier_names  # type: ignore[method-assign]  # of a dataclass

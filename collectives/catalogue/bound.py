@@ -43,7 +43,7 @@ def bound(algorithm: Algorithm, parameters: Mapping[str, Any]) -> Algorithm:
         run=run,
         schedule=algorithm.schedule and with_parameters(algorithm.schedule),
         scratch=with_parameters(algorithm.scratch),
-        fits=with_parameters(algorithm.fits),
+        why_unsupported=with_parameters(algorithm.why_unsupported),
         closed_rounds=algorithm.closed_rounds and with_parameters(algorithm.closed_rounds),
         closed_sent=algorithm.closed_sent and with_parameters(algorithm.closed_sent),
         closed_time=algorithm.closed_time and with_parameters(algorithm.closed_time),

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import TypeAlias, TypeVar
 
-from collectives.catalogue.algorithm import Algorithm, Case, Claims, no_scratch
+from collectives.catalogue.algorithm import Algorithm, Case, Claims
+from collectives.catalogue.conditions import no_scratch
 from collectives.catalogue.schedule import Rounds, Seconds
 
 AlgorithmCase: TypeAlias = tuple[Algorithm, Case]
@@ -16,7 +17,7 @@ T = TypeVar("T")
 def first_unsupported(parts: Sequence[AlgorithmCase]) -> str | None:
     """Reason why the parts do not support their cases: the first one, with the part's name; None if all fit."""
     for algorithm, case in parts:
-        if reason := algorithm.fits(case):
+        if reason := algorithm.why_unsupported(case):
             return f"{algorithm.operation} {algorithm.name}: {reason}"
     return None
 
@@ -54,7 +55,7 @@ def sequential_claims(
     return Claims(
         schedule=lambda case: chain_schedules(parts(case)),
         scratch=scratch,
-        fits=lambda case: first_unsupported(parts(case)),
+        why_unsupported=lambda case: first_unsupported(parts(case)),
         closed_rounds=rounds,
         closed_time=time,
         closed_combined=combined,

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice, zip_longest
 from typing import NamedTuple, TypeAlias
 
-from collectives.catalogue.algorithm import Algorithm, Case, Claims, no_scratch
+from collectives.catalogue.algorithm import Algorithm, Case, Claims
+from collectives.catalogue.conditions import no_scratch
 from collectives.catalogue.schedule import Combining, Preposted, Round, Rounds, Served, Streams, renumbered
 
 
@@ -32,21 +33,21 @@ def no_rounds(case: Case) -> Iterable[Rounds]:
 
 def phased_claims(
     phases: Callable[[Case], Iterable[Phase]],
-    fits: Callable[[Case], str | None],
+    why_unsupported: Callable[[Case], str | None],
     own_scratch: Callable[[Case, int], int] = no_scratch,
     own_rounds: Callable[[Case], Iterable[Rounds]] = no_rounds,
 ) -> Claims:
     """The claims of consecutive phases.
 
-    `fits` checks the preconditions of the phases, such as a valid placement. `own_scratch` is the scratch memory of the
-    algorithm in addition to that of its parts; `own_rounds` are its own messages after each phase.
+    `why_unsupported` checks the preconditions of the phases, such as a valid placement. `own_scratch` is the scratch
+    memory of the algorithm in addition to that of its parts; `own_rounds` are its own messages after each phase.
     """
 
     def unsupported(case: Case) -> str | None:
-        if reason := fits(case):
+        if reason := why_unsupported(case):
             return reason
         for _, algorithm, part in chain.from_iterable(phases(case)):
-            if reason := algorithm.fits(part):
+            if reason := algorithm.why_unsupported(part):
                 return f"{algorithm.operation} {algorithm.name}: {reason}"
         return None
 
@@ -65,7 +66,7 @@ def phased_claims(
         parts = (group for group in chain.from_iterable(phases(case)) if rank in group.ranks)
         return own_scratch(case, rank) + sum(a.scratch(part, ranks.index(rank)) for ranks, a, part in parts)
 
-    return Claims(schedule=schedule, scratch=scratch, fits=unsupported, closed_combined=lambda case: None)
+    return Claims(schedule=schedule, scratch=scratch, why_unsupported=unsupported, closed_combined=lambda case: None)
 
 
 def serves_as_ready(algorithm: Algorithm) -> bool:

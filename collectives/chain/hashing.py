@@ -103,7 +103,7 @@ def check_hash(
 
 
 def bins_fit(case: Case) -> str | None:
-    """`fits` of a split into 2^bits bins: bits must be 1 to 16."""
+    """`why_unsupported` of a split into 2^bits bins: bits must be 1 to 16."""
     bits = case.parameters.get("bits", 3)
     return None if 0 < bits <= 16 else f"bits = {bits} is not between 1 and 16 (2 to 65,536 bins)"
 

@@ -25,7 +25,7 @@ from collectives.intra.alltoall import pairwise as alltoall_pairwise
 from collectives.intra.alltoallv import pairwise as alltoallv_pairwise
 from collectives.tools.protocol import Comm
 
-ALLTOALL = alltoall_pairwise.ALGORITHM
+ALLTOALL = alltoall_pairwise.alltoall_pairwise
 WEIGHT = 8
 """Bytes of the weight of an item."""
 
@@ -61,7 +61,7 @@ def sort_lists(
     alltoall.run(comm, counts, incoming, tag=tag)
     block = np.frombuffer(b"".join(items), np.uint8)
     into = np.empty(sizes[rank] * width, np.uint8)
-    alltoallv_pairwise.ALGORITHM.run(
+    alltoallv_pairwise.alltoallv_pairwise.run(
         comm, block, into, [int(n) * width for n in counts], [int(n) * width for n in incoming], tag=tag
     )
     received, ends = split_items(into, width), np.cumsum(incoming)
@@ -100,14 +100,14 @@ def find_splitters(
         if unresolved[rank]:
             median = np.frombuffer(weighted_median(into, order), np.uint8)
         medians = np.empty(size * width, np.uint8)
-        allgather_bruck.ALGORITHM.run(comm, median, medians, tag=tag)
+        allgather_bruck.allgather_bruck.run(comm, median, medians, tag=tag)
         # 3. Count the items below each median on all processes.
         below = np.zeros(size, np.int64)
         for k in np.flatnonzero(unresolved):
             bound = medians[k * width : (k + 1) * width].tobytes()
             below[k] = bisect_left(ranked, bound if order is None else order(bound))
         total = np.empty(size, np.int64)
-        allreduce_recursive_doubling.ALGORITHM.run(comm, below, total, op=_Sum(), tag=tag)
+        allreduce_recursive_doubling.allreduce_recursive_doubling.run(comm, below, total, op=_Sum(), tag=tag)
         # 4. Keep the part of each range that contains the splitter.
         if work is not None:
             work(int(unresolved.sum()) * (len(items).bit_length() + 1))

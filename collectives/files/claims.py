@@ -15,7 +15,7 @@ from collectives.tools.blocks import Layout
 from collectives.tools.numbers import ceil_div, ceil_log2
 
 
-def fits(case: Case) -> str | None:
+def why_unsupported(case: Case) -> str | None:
     aggregators, buffer_bytes = case.parameters.get("aggregators", 1), case.parameters.get("buffer_bytes", 1)
     if not 1 <= aggregators <= case.p:
         return f"aggregators = {aggregators} is not between 1 and p = {case.p}"
@@ -153,4 +153,9 @@ def time_with_file(case: Case, t_s: Seconds, t_w: Seconds, f_s: Seconds, f_w: Se
 
 def claims(write: bool) -> Claims:
     """Return the claims of writing, or of reading."""
-    return Claims(schedule=lambda case: schedule(case, write), scratch=scratch, fits=fits, closed_time=closed_time)
+    return Claims(
+        schedule=lambda case: schedule(case, write),
+        scratch=scratch,
+        why_unsupported=why_unsupported,
+        closed_time=closed_time,
+    )

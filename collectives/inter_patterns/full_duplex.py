@@ -12,13 +12,13 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from collectives.catalogue.algorithm import Algorithm, Case
-from collectives.inter_patterns.groups import check_local
 from collectives.intra.allgather import ring as allgather_ring
 from collectives.intra.allgatherv import ring as allgatherv_ring
 from collectives.tools.blocks import Layout
+from collectives.tools.local_group import check_local
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
-ALLGATHER, ALLGATHERV = allgather_ring.ALGORITHM, allgatherv_ring.ALGORITHM
+ALLGATHER, ALLGATHERV = allgather_ring.allgather_ring, allgatherv_ring.allgatherv_ring
 PARAMETERS = {"allgather": ALLGATHER, "allgatherv": ALLGATHERV}
 
 

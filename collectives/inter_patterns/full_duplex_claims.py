@@ -55,7 +55,7 @@ def duplex_claims(
 ) -> Claims:
     """The claims of exchanges between the groups followed by `parts`, the gathers within them.
 
-    `kinds` returns one gather of each kind, for a cheaper `fits`.
+    `kinds` returns one gather of each kind, for a cheaper `why_unsupported`.
     """
 
     def closed_sent(case: Case, rank: int) -> int | None:
@@ -70,7 +70,7 @@ def duplex_claims(
 
     return Claims(
         schedule=lambda case: sequential(_exchanges(case, back), concurrent(parts(case))),
-        fits=lambda case: unsupported((kinds or parts)(case)),
+        why_unsupported=lambda case: unsupported((kinds or parts)(case)),
         scratch=lambda case, rank: scratch_in(parts(case), rank),
         closed_sent=closed_sent,
     )

@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.composite import first_unsupported
 from collectives.catalogue.schedule import Round, Rounds, renumbered
+from collectives.tools.local_group import check_local
 from collectives.tools.protocol import Comm, Intercomm
 
 UNDECIDED = "both groups have {p} ranks and the same amount of data: pass first=True in one and first=False in the other"
@@ -43,27 +44,10 @@ def comes_first(own: tuple[int, int], other: tuple[int, int], first: bool | None
     return None if own == other else own > other
 
 
-def check_local(inter: Intercomm, local: Comm) -> None:
-    """Raise ValueError if `local` is not the local group of `inter`, as far as sizes and ranks show."""
-    in_local, own = (local.Get_rank(), local.Get_size()), (inter.Get_rank(), inter.Get_size())
-    if in_local != own:
-        raise ValueError(
-            f"local must be the local group of the intercommunicator, where this process is rank {own[0]} of {own[1]}, "
-            f"but in local it is rank {in_local[0]} of {in_local[1]}"
-        )
-
-
-def check_call(
-    algorithm: Algorithm, inter: Intercomm, local: Comm, parameters: Mapping[str, Any], commutative: bool = True
-) -> tuple[int, int]:
-    """Check `local` and the case; return the sizes of this group and of the other group.
-
-    Raises ValueError or UnsupportedCaseError.
-    """
+def checked_sizes(inter: Intercomm, local: Comm) -> tuple[int, int]:
+    """Return the sizes of this group and of the other group. Raise ValueError if `local` is another group."""
     check_local(inter, local)
-    own, other = inter.Get_size(), inter.Get_remote_size()
-    algorithm.check(Case(own, q=other, commutative=commutative, parameters=parameters))
-    return own, other
+    return inter.Get_size(), inter.Get_remote_size()
 
 
 def a_comes_first(case: Case) -> bool | None:

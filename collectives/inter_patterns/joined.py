@@ -75,7 +75,7 @@ def process_numbers(case: Case) -> list[int]:
 
 
 def positive_startups_only(case: Case) -> str | None:
-    """`fits` of an algorithm with a parameter `startup_bytes`."""
+    """`why_unsupported` of an algorithm with a parameter `startup_bytes`."""
     size = case.parameters.get("startup_bytes", STARTUP_BYTES)
     return None if size > 0 else f"startup_bytes = {size} is not positive"
 
@@ -93,7 +93,7 @@ def joined_claims(part: Callable[[Case], GroupPart], *, synchronous: bool = Fals
 
     return Claims(
         schedule=lambda case: posted(concurrent([part(case)]), synchronous=synchronous),
-        fits=lambda case: unsupported([part(case)]),
+        why_unsupported=lambda case: unsupported([part(case)]),
         scratch=lambda case, rank: scratch_in([part(case)], rank),
         closed_rounds=closed_rounds,
         closed_sent=lambda case, rank: sent_in([part(case)], rank),

@@ -59,7 +59,7 @@ def reduce_at_leaders_claims(distribution: Callable[[Case], list[GroupPart]]) ->
 
     return Claims(
         schedule=schedule,
-        fits=lambda case: unequal_totals(case) or unsupported(distribution(case)),
+        why_unsupported=lambda case: unequal_totals(case) or unsupported(distribution(case)),
         scratch=scratch,
         closed_sent=closed_sent,
         closed_combined=lambda case: None,

@@ -86,7 +86,7 @@ def leader_scatter_claims(operation: str, defaults: Mapping[str, Any]) -> Claims
     """
     return Claims(
         schedule=partial(plan, operation, defaults),
-        fits=partial(fit, defaults),
+        why_unsupported=partial(fit, defaults),
         scratch=partial(bytes_held, operation, defaults),
         closed_sent=partial(bytes_sent, operation, defaults),
         closed_time=partial(even_time, operation, defaults),
@@ -105,7 +105,7 @@ def parts(defaults: Mapping[str, Any], case: Case) -> list[GroupPart]:
 
 
 def fit(defaults: Mapping[str, Any], case: Case) -> str | None:
-    """`fits`: both groups' blocks must have the same total size."""
+    """`why_unsupported`: both groups' blocks must have the same total size."""
     a, b = map(_total, case.groups)
     if a != b:
         return f"the total sizes of the groups' blocks differ: {a} bytes in A, {b} bytes in B"

@@ -40,7 +40,7 @@ def leader_claims(defaults: Mapping[str, Any]) -> Claims:
     """
     return Claims(
         schedule=None,
-        fits=lambda case: unsupported(parts(defaults, case)),
+        why_unsupported=lambda case: unsupported(parts(defaults, case)),
         scratch=lambda case, rank: scratch_in(parts(defaults, case), rank),
         closed_rounds=partial(known_rounds, defaults),
         closed_sent=partial(bytes_sent, defaults),

@@ -91,7 +91,7 @@ def leaders_exchange_claims(
 
     return Claims(
         schedule=schedule,
-        fits=lambda case: unsupported(parts(case)),
+        why_unsupported=lambda case: unsupported(parts(case)),
         scratch=lambda case, rank: scratch_in(parts(case), rank) + held * by_leaders(case, rank),
         closed_sent=closed_sent,
         closed_combined=lambda case: None,
@@ -106,7 +106,7 @@ def exchange_and_scatter_claims(defaults: Mapping[str, Any]) -> Claims:
         lambda case: blocks_of(case, parameter_of(case, defaults, "scatterv")),
         held=2,
     )
-    return claims | Claims(fits=lambda case: unequal_totals(case) or claims["fits"](case))
+    return claims | Claims(why_unsupported=lambda case: unequal_totals(case) or claims["why_unsupported"](case))
 
 
 def blocks_of(case: Case, scatterv: Algorithm) -> list[GroupPart]:

@@ -124,14 +124,14 @@ def one_leader_claims(defaults: Mapping[str, Any], *, sends_sizes: bool) -> Clai
     """The claims; `defaults` are the algorithm's parameters; `sends_sizes` is whether block sizes are sent."""
     return Claims(
         schedule=partial(plan, defaults, sends_sizes),
-        fits=partial(fit, defaults),
+        why_unsupported=partial(fit, defaults),
         scratch=partial(bytes_held, defaults, sends_sizes),
         closed_combined=lambda case: None,
     )
 
 
 def fit(defaults: Mapping[str, Any], case: Case) -> str | None:
-    """`fits`: equal total sizes, a leader, and parts that fit."""
+    """`why_unsupported`: equal total sizes, a leader, and parts that fit."""
     if reason := unequal_totals(case) or positive_startups_only(case):
         return reason
     return UNDECIDED.format(p=case.p) if a_is_larger(case) is None else unsupported(_parts(defaults, case))

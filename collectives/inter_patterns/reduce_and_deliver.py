@@ -79,7 +79,7 @@ def delivery_claims(defaults: Mapping[str, Any]) -> Claims:
     """
     return Claims(
         schedule=partial(plan, defaults),
-        fits=partial(fit, defaults),
+        why_unsupported=partial(fit, defaults),
         scratch=partial(bytes_held, defaults),
         closed_sent=partial(bytes_sent, defaults),
         closed_combined=lambda case: None,
@@ -99,7 +99,7 @@ def plan(defaults: Mapping[str, Any], case: Case) -> Rounds | None:
 
 
 def fit(defaults: Mapping[str, Any], case: Case) -> str | None:
-    """`fits`: both groups' blocks must have the same total size."""
+    """`why_unsupported`: both groups' blocks must have the same total size."""
     order = parameter_of(case, defaults, "receive_order")
     return (
         unequal_totals(case)

@@ -11,7 +11,7 @@ from collectives.intra.reduce_scatter import ring
 from collectives.tools.blocks import Layout, scratch
 from collectives.tools.protocol import Buffer, Comm, Op
 
-REDUCE_SCATTER = ring.ALGORITHM
+REDUCE_SCATTER = ring.reduce_scatter_ring
 
 
 def own_piece(local: Comm, sendbuf: Buffer, op: Op, reduce_scatter: Algorithm, tag: int) -> tuple[Any, int]:

@@ -60,7 +60,7 @@ def reduce_in_turn_claims(reduce: Callable[[Case], Algorithm], distribution: Cal
     def by_leaders(case: Case, rank: int) -> int:
         return 0 if group_and_rank(case, rank)[1] else total_bytes(case)[0]
 
-    def fits(case: Case) -> str | None:
+    def why_unsupported(case: Case) -> str | None:
         if reason := unequal_totals(case):
             return reason
         return UNDECIDED.format(p=case.p) if a_comes_first(case) is None else unsupported(parts(case))
@@ -79,7 +79,7 @@ def reduce_in_turn_claims(reduce: Callable[[Case], Algorithm], distribution: Cal
 
     return Claims(
         schedule=schedule,
-        fits=fits,
+        why_unsupported=why_unsupported,
         scratch=lambda case, rank: scratch_in(parts(case), rank) + 2 * by_leaders(case, rank),
         closed_sent=closed_sent,
         closed_combined=lambda case: None,

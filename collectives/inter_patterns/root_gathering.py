@@ -12,11 +12,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from collectives.catalogue.algorithm import Algorithm, Case, UnsupportedCaseError
-from collectives.inter_patterns.groups import UNDECIDED, check_local, comes_first, unsupported
+from collectives.inter_patterns.groups import UNDECIDED, comes_first, unsupported
 from collectives.inter_patterns.root_gathering_claims import options_of
 from collectives.inter_patterns.root_gathering_claims import parts as parts_of
 from collectives.intra.gatherv import linear
 from collectives.tools.blocks import Layout, scratch
+from collectives.tools.local_group import check_local
 from collectives.tools.messages import exchange, receive, send
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
@@ -94,7 +95,7 @@ def collect_by_counts(local: Comm, sendbuf: Buffer, gather: Algorithm, tag: int)
     gather.run(local, own_count, table, root=0, tag=tag)
     counts = None if table is None else [int(value) for value in table]
     whole = None if counts is None else scratch(sendbuf, sum(counts))
-    linear.ALGORITHM.run(local, sendbuf, whole, counts, root=0, tag=tag)
+    linear.gatherv_linear.run(local, sendbuf, whole, counts, root=0, tag=tag)
     return whole
 
 

@@ -32,7 +32,7 @@ def in_turn_claims(defaults: Mapping[str, Any]) -> Claims:
     """The claims of the version with one direction after the other, `root_gathering.exchange_in_turn`."""
     return Claims(
         schedule=partial(in_turn_schedule, defaults),
-        fits=partial(in_turn_fit, defaults),
+        why_unsupported=partial(in_turn_fit, defaults),
         scratch=partial(bytes_held, defaults),
         closed_sent=partial(bytes_sent, defaults),
     )
@@ -42,7 +42,7 @@ def at_once_claims(defaults: Mapping[str, Any]) -> Claims:
     """The claims of the version with both directions at the same time, `root_gathering.exchange_at_once`."""
     return Claims(
         schedule=partial(at_once_schedule, defaults),
-        fits=lambda case: unsupported(parts(defaults, case)),
+        why_unsupported=lambda case: unsupported(parts(defaults, case)),
         scratch=partial(bytes_held, defaults),
         closed_sent=partial(bytes_sent, defaults),
     )
@@ -74,7 +74,7 @@ def options_of(bcast: Algorithm, segment_bytes: int | None) -> dict[str, Any]:
 
 
 def in_turn_fit(defaults: Mapping[str, Any], case: Case) -> str | None:
-    """`fits` of the version with one direction after the other."""
+    """`why_unsupported` of the version with one direction after the other."""
     if a_comes_first(case) is None:
         return UNDECIDED.format(p=case.p)
     return unsupported(parts(defaults, case))

@@ -66,7 +66,7 @@ def one_hop_claims(part: Callable[[Case], GroupPart], hop: Callable[[Case], Tran
 
     return Claims(
         schedule=schedule,
-        fits=lambda case: unsupported([part(case)]),
+        why_unsupported=lambda case: unsupported([part(case)]),
         scratch=scratch,
         closed_rounds=closed_rounds,
         closed_sent=closed_sent,

@@ -104,7 +104,7 @@ def bounded_rounds(length: int, p: int) -> int:
 
 
 def positive_runs_only(case: Case) -> str | None:
-    """`fits` of an algorithm with a parameter `run_bytes`."""
+    """`why_unsupported` of an algorithm with a parameter `run_bytes`."""
     size = case.parameters.get("run_bytes", 1)
     return None if size > 0 else f"run_bytes = {size} is not positive"
 

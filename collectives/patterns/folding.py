@@ -26,7 +26,7 @@ Remaining: TypeAlias = Literal["even", "odd"]
 
 
 def unknown_rank(case: Case) -> str | None:
-    """`fits` of an algorithm with a parameter `remaining`."""
+    """`why_unsupported` of an algorithm with a parameter `remaining`."""
     remaining = case.parameters.get("remaining", "even")
     return None if remaining in ("even", "odd") else f'remaining is {remaining!r}, but must be "even" or "odd"'
 

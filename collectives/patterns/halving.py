@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from collectives.catalogue.algorithm import Case, Claims, commutative_only
+from collectives.catalogue.algorithm import Case, Claims
+from collectives.catalogue.conditions import commutative_only
 from collectives.catalogue.schedule import Round, Seconds, Transfer, without_empty
 from collectives.patterns.folding import Fold, Remaining, fold_away, fold_in, fold_in_round, fold_of, unknown_rank
 from collectives.patterns.reductions import equal_block, join
@@ -102,7 +103,7 @@ def _spare(layout: Layout, fold: Fold, rank: int) -> int:
 HALVING_CLAIMS: Final = Claims(
     schedule=halves_schedule,
     scratch=halves_scratch,
-    fits=lambda case: unknown_rank(case) or commutative_only(case),
+    why_unsupported=lambda case: unknown_rank(case) or commutative_only(case),
     closed_time=halves_time,
     closed_combined=halves_combined,
 )

@@ -22,7 +22,7 @@ ChildOrder: TypeAlias = Literal["descending", "ascending"]
 
 
 def radix_too_small(case: Case) -> str | None:
-    """`fits` of an algorithm with a parameter k of at least 2."""
+    """`why_unsupported` of an algorithm with a parameter k of at least 2."""
     k = case.parameters.get("k", RADIX)
     return None if k >= 2 else f"k = {k} is less than 2"
 

@@ -53,7 +53,7 @@ class TreeClaims(TypedDict):
     """The claims of a broadcast down a tree, for use with rounds and time where these are known."""
 
     schedule: Callable[[Case], Rounds]
-    fits: Callable[[Case], str | None]
+    why_unsupported: Callable[[Case], str | None]
     closed_sent: Callable[[Case, int], int | None]
 
 
@@ -86,7 +86,7 @@ class Trees:
     @property
     def claims(self) -> TreeClaims:
         """The claims in the model, where all messages cost the same."""
-        return TreeClaims(schedule=self._schedule, fits=valid_costs_only, closed_sent=self._sent)
+        return TreeClaims(schedule=self._schedule, why_unsupported=valid_costs_only, closed_sent=self._sent)
 
     def _schedule(self, case: Case) -> Iterator[Round]:
         for source, dest in self.of_case(case).edges if case.m else ():
@@ -101,7 +101,7 @@ EQUAL_COSTS = 1
 
 
 def valid_costs_only(case: Case) -> str | None:
-    """`fits` of an algorithm with a parameter `costs`."""
+    """`why_unsupported` of an algorithm with a parameter `costs`."""
     return unsupported_costs(case.parameters.get("costs", EQUAL_COSTS), case.p)
 
 

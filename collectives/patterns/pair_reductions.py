@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, Literal, TypeAlias
 
-from collectives.catalogue.algorithm import Case, Claims, commutative_only
+from collectives.catalogue.algorithm import Case, Claims
 from collectives.catalogue.closed_forms import all_but_own
+from collectives.catalogue.conditions import commutative_only
 from collectives.catalogue.schedule import Round, Seconds, Transfer, message, without_empty
 from collectives.patterns.pairs.rounds import pair_rounds, partner
 from collectives.patterns.reductions import combine, equal_block
@@ -64,7 +65,7 @@ def _partners(rank: int, i: int, p: int, partners: Partners) -> tuple[int | None
 
 
 def unsupported_pairs(case: Case) -> str | None:
-    """`fits`: commutative ops, known partners."""
+    """`why_unsupported`: commutative ops, known partners."""
     if _chosen_partners(case) not in ("tournament", "spread"):
         return f'partners is {_chosen_partners(case)!r}, but must be "tournament" or "spread"'
     return commutative_only(case)
@@ -115,7 +116,7 @@ def scatter_pairs_combined(case: Case) -> int | None:
 PAIRWISE_CLAIMS: Final = Claims(
     schedule=scatter_pairs_schedule,
     scratch=scatter_pairs_scratch,
-    fits=unsupported_pairs,
+    why_unsupported=unsupported_pairs,
     closed_rounds=scatter_pairs_rounds,
     closed_sent=all_but_own,
     closed_time=scatter_pairs_time,

@@ -15,9 +15,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from collectives.catalogue.algorithm import Case, Claims, commutative_only
+from collectives.catalogue.algorithm import Case, Claims
 from collectives.catalogue.array_round import nonempty_round, starts_twice
 from collectives.catalogue.closed_forms import all_but_own
+from collectives.catalogue.conditions import commutative_only
 from collectives.catalogue.schedule import Round, Seconds, message
 from collectives.patterns.reductions import combine
 from collectives.tools.blocks import Layout, load, scratch
@@ -116,7 +117,7 @@ GATHER_AROUND_CLAIMS: Final = Claims(
 REDUCE_AROUND_CLAIMS: Final = Claims(
     schedule=lambda case: reduce_around_schedule(case.layout, case.itemsize),
     scratch=lambda case, rank: around_scratch(case.layout, case.itemsize),
-    fits=commutative_only,
+    why_unsupported=commutative_only,
     closed_rounds=around_rounds,
     closed_sent=all_but_own,
     closed_time=around_time,

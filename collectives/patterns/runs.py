@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from collectives.catalogue.algorithm import Case, Claims, ScheduleAndScratch, commutative_only
+from collectives.catalogue.algorithm import Case, Claims, ScheduleAndScratch
 from collectives.catalogue.array_round import nonempty_round, starts_twice
 from collectives.catalogue.closed_forms import all_but_own
+from collectives.catalogue.conditions import commutative_only
 from collectives.catalogue.schedule import Round, Seconds
 from collectives.patterns.reductions import equal_block, join
 from collectives.tools.blocks import Layout
@@ -128,7 +129,7 @@ def shrinking(skips: Callable[[int], Sequence[int]]) -> Claims:
     return Claims(
         schedule=schedule,
         scratch=scratch,
-        fits=commutative_only,
+        why_unsupported=commutative_only,
         closed_sent=all_but_own,
         closed_time=time,
         closed_combined=combined,

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from collectives.catalogue.algorithm import Algorithm
+from collectives.catalogue.declaration import algorithm
 from collectives.chain.by_sort import group_among_all_items
 from collectives.chain.chain import Chain, chain_of
 from collectives.chain.collect import allgather
@@ -25,6 +25,7 @@ from collectives.chain.schedules import allgather_claims, holds_all_items
 from collectives.tools.protocol import Comm
 
 
+@algorithm(holds=holds_all_items, **allgather_claims())
 def split_allgather_group(
     group: Comm | Chain,
     color: Any = None,
@@ -45,13 +46,3 @@ def split_allgather_group(
     own_group = group_among_all_items(chain, items, item, form, color, work)
     meter.drop(chain.size)
     return own_group
-
-
-ALGORITHM = Algorithm(
-    operation="split",
-    name="allgather_group",
-    run=split_allgather_group,
-    holds=holds_all_items,
-    kind="split",
-    **allgather_claims(),
-)

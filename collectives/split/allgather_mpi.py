@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from collectives.catalogue.algorithm import Algorithm, Case, UnsupportedCaseError
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Rounds, Seconds
 from collectives.chain.by_sort import group_among_all_items
 from collectives.chain.chain import Chain
@@ -30,40 +31,13 @@ from collectives.intra.allgather import bruck
 from collectives.tools.protocol import Comm
 
 
-def split_allgather_mpi(
-    group: Comm | Chain,
-    color: Any = None,
-    key: Any = None,
-    *,
-    allgather: Algorithm = bruck.ALGORITHM,
-    compare: Compares = None,
-    widths: Widths = None,
-    work: WorkCallback = None,
-    meter: ItemMeter = NO_METER,
-    tag: int = 0,
-) -> Chain | None:
-    """Return the chain of the processes with this color, sorted by key and rank; None if the color is UNDEFINED."""
-    if isinstance(group, Chain):
-        raise UnsupportedCaseError("split allgather_mpi needs a communicator, not a chain; use split allgather_group")
-    chain = Chain.of(group, tag)
-    form = agree_on_format(chain, color, key, compare, widths)
-    ALGORITHM.check(Case(chain.size, form.nbytes, parameters={"allgather": allgather}))
-    item = form.write(color, key, chain.rank, chain.address)
-    meter.take(chain.size)
-    table = np.empty(chain.size * form.nbytes, np.uint8)
-    allgather.run(group, np.frombuffer(item, np.uint8), table, tag=tag)
-    own_group = group_among_all_items(chain, split_items(table, form.nbytes), item, form, color, work)
-    meter.drop(chain.size)
-    return own_group
-
-
 def _allgather(case: Case) -> Algorithm:
-    algorithm: Algorithm = ALGORITHM.parameter(case, "allgather")
+    algorithm: Algorithm = split_allgather_mpi.parameter(case, "allgather")
     return algorithm
 
 
-def fits(case: Case) -> str | None:
-    return _allgather(case).fits(Case(case.p, case.m))
+def why_unsupported(case: Case) -> str | None:
+    return _allgather(case).why_unsupported(Case(case.p, case.m))
 
 
 def schedule(case: Case) -> Rounds | None:
@@ -78,15 +52,36 @@ def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
     return _allgather(case).time(Case(case.p, case.m), t_s, t_w)
 
 
-ALGORITHM = Algorithm(
-    operation="split",
-    name="allgather_mpi",
-    run=split_allgather_mpi,
+@algorithm(
+    checks_itself=True,
     schedule=schedule,
-    fits=fits,
+    why_unsupported=why_unsupported,
     closed_rounds=closed_rounds,
     closed_time=closed_time,
     holds=holds_all_items,
-    parameters={"allgather": bruck.ALGORITHM},
-    kind="split",
 )
+def split_allgather_mpi(
+    group: Comm | Chain,
+    color: Any = None,
+    key: Any = None,
+    *,
+    allgather: Algorithm = bruck.allgather_bruck,
+    compare: Compares = None,
+    widths: Widths = None,
+    work: WorkCallback = None,
+    meter: ItemMeter = NO_METER,
+    tag: int = 0,
+) -> Chain | None:
+    """Return the chain of the processes with this color, sorted by key and rank; None if the color is UNDEFINED."""
+    if isinstance(group, Chain):
+        raise UnsupportedCaseError("split allgather_mpi needs a communicator, not a chain; use split allgather_group")
+    chain = Chain.of(group, tag)
+    form = agree_on_format(chain, color, key, compare, widths)
+    split_allgather_mpi.check(Case(chain.size, form.nbytes, parameters={"allgather": allgather}))
+    item = form.write(color, key, chain.rank, chain.address)
+    meter.take(chain.size)
+    table = np.empty(chain.size * form.nbytes, np.uint8)
+    allgather.run(group, np.frombuffer(item, np.uint8), table, tag=tag)
+    own_group = group_among_all_items(chain, split_items(table, form.nbytes), item, form, color, work)
+    meter.drop(chain.size)
+    return own_group

@@ -21,6 +21,7 @@ from dataclasses import replace
 from typing import Any
 
 from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Rounds, Seconds
 from collectives.chain.chain import Chain, chain_of
 from collectives.chain.items import Compares, Widths, compares
@@ -71,41 +72,12 @@ def choose(
     if chain:
         for_allgather, for_tree = for_allgather * 2 // 3, for_tree * 2 // 3
     if size <= for_allgather:
-        return allgather_group.ALGORITHM if chain else allgather_mpi.ALGORITHM
+        return allgather_group.split_allgather_group if chain else allgather_mpi.split_allgather_mpi
     if size <= for_tree:
-        return gather_scatter.ALGORITHM
+        return gather_scatter.split_gather_scatter
     if reorder or compared:
-        return bitonic.ALGORITHM
-    return hash64.ALGORITHM if groups is not None and groups * 64 > size else hash.ALGORITHM
-
-
-def split_best(
-    group: Comm | Chain,
-    color: Any = None,
-    key: Any = None,
-    *,
-    groups: int | None = None,
-    max_items: int | None = None,
-    compare: Compares = None,
-    widths: Widths = None,
-    work: WorkCallback = None,
-    meter: ItemMeter = NO_METER,
-    tag: int = 0,
-) -> Chain | None:
-    """Return the chain of the processes with this color, sorted by key and rank; None if the color is UNDEFINED.
-
-    `groups` is the approximate number of groups, if known, and `max_items` the largest number of items that a process can
-    store; both are equal on all ranks.
-    """
-    chain, is_chain = chain_of(group, tag), isinstance(group, Chain)
-    if color is None and key is None:
-        return chain
-    compared = color is not None and compares(compare)[0] is not None
-    groups = 1 if color is None else groups
-    reorder = key is not None
-    chosen = choose(chain.size, groups=groups, reorder=reorder, compared=compared, chain=is_chain, max_items=max_items)
-    result: Chain | None = chosen.run(group, color, key, compare=compare, widths=widths, work=work, meter=meter, tag=tag)
-    return result
+        return bitonic.split_bitonic
+    return hash64.split_hash64 if groups is not None and groups * 64 > size else hash.split_hash
 
 
 def _chosen(case: Case) -> tuple[Algorithm, Case]:
@@ -136,14 +108,31 @@ def holds(case: Case) -> int:
     return chosen.held(its_case) or 0
 
 
-ALGORITHM = Algorithm(
-    operation="split",
-    name="best",
-    run=split_best,
-    schedule=schedule,
-    closed_rounds=closed_rounds,
-    closed_time=closed_time,
-    holds=holds,
-    parameters={"groups": None, "max_items": None},
-    kind="split",
-)
+@algorithm(schedule=schedule, closed_rounds=closed_rounds, closed_time=closed_time, holds=holds)
+def split_best(
+    group: Comm | Chain,
+    color: Any = None,
+    key: Any = None,
+    *,
+    groups: int | None = None,
+    max_items: int | None = None,
+    compare: Compares = None,
+    widths: Widths = None,
+    work: WorkCallback = None,
+    meter: ItemMeter = NO_METER,
+    tag: int = 0,
+) -> Chain | None:
+    """Return the chain of the processes with this color, sorted by key and rank; None if the color is UNDEFINED.
+
+    `groups` is the approximate number of groups, if known, and `max_items` the largest number of items that a process can
+    store; both are equal on all ranks.
+    """
+    chain, is_chain = chain_of(group, tag), isinstance(group, Chain)
+    if color is None and key is None:
+        return chain
+    compared = color is not None and compares(compare)[0] is not None
+    groups = 1 if color is None else groups
+    reorder = key is not None
+    chosen = choose(chain.size, groups=groups, reorder=reorder, compared=compared, chain=is_chain, max_items=max_items)
+    result: Chain | None = chosen.run(group, color, key, compare=compare, widths=widths, work=work, meter=meter, tag=tag)
+    return result

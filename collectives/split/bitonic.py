@@ -19,7 +19,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from collectives.catalogue.algorithm import Algorithm
+from collectives.catalogue.declaration import algorithm
 from collectives.chain.by_sort import holds_by_sort, split_by_sort
 from collectives.chain.chain import Chain
 from collectives.chain.items import Compares, Widths
@@ -28,6 +28,7 @@ from collectives.chain.sort import bitonic
 from collectives.tools.protocol import Comm
 
 
+@algorithm(schedule=None, holds=partial(holds_by_sort, bitonic.sort_bitonic))
 def split_bitonic(
     group: Comm | Chain,
     color: Any = None,
@@ -42,13 +43,3 @@ def split_bitonic(
     """Return the chain of the processes with this color, sorted by key and rank; None if the color is UNDEFINED."""
     sort = bitonic.sort_bitonic
     return split_by_sort(sort, group, color, key, compare=compare, widths=widths, work=work, meter=meter, tag=tag)
-
-
-ALGORITHM = Algorithm(
-    operation="split",
-    name="bitonic",
-    run=split_bitonic,
-    schedule=None,
-    holds=partial(holds_by_sort, bitonic.ALGORITHM),
-    kind="split",
-)

@@ -19,6 +19,7 @@ from functools import partial
 from typing import Any
 
 from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.declaration import algorithm
 from collectives.chain.by_sort import holds_by_sort, split_by_sort
 from collectives.chain.chain import Chain
 from collectives.chain.items import Compares, Widths
@@ -28,6 +29,12 @@ from collectives.chain.splitters import ALLTOALL
 from collectives.tools.protocol import Comm
 
 
+@algorithm(
+    checks_itself=True,
+    schedule=None,
+    why_unsupported=cheng.sort_cheng.why_unsupported,
+    holds=partial(holds_by_sort, cheng.sort_cheng),
+)
 def split_cheng(
     group: Comm | Chain,
     color: Any = None,
@@ -42,18 +49,6 @@ def split_cheng(
     tag: int = 0,
 ) -> Chain | None:
     """Return the chain of the processes with this color, sorted by key and rank; None if the color is UNDEFINED."""
-    cheng.ALGORITHM.check(Case(1, parameters={"M": M}))
+    cheng.sort_cheng.check(Case(1, parameters={"M": M}))
     sort = partial(cheng.sort_cheng, M=M, alltoall=alltoall)
     return split_by_sort(sort, group, color, key, compare=compare, widths=widths, work=work, meter=meter, tag=tag)
-
-
-ALGORITHM = Algorithm(
-    operation="split",
-    name="cheng",
-    run=split_cheng,
-    schedule=None,
-    fits=cheng.ALGORITHM.fits,
-    holds=partial(holds_by_sort, cheng.ALGORITHM),
-    parameters={"M": 128, "alltoall": ALLTOALL},
-    kind="split",
-)

@@ -17,7 +17,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from collectives.catalogue.algorithm import Algorithm
+from collectives.catalogue.declaration import algorithm
 from collectives.chain.by_sort import holds_by_sort, split_by_sort
 from collectives.chain.chain import Chain
 from collectives.chain.items import Compares, Widths
@@ -26,6 +26,7 @@ from collectives.chain.sort import gather_scatter
 from collectives.tools.protocol import Comm
 
 
+@algorithm(schedule=None, holds=partial(holds_by_sort, gather_scatter.sort_gather_scatter))
 def split_gather_scatter(
     group: Comm | Chain,
     color: Any = None,
@@ -40,13 +41,3 @@ def split_gather_scatter(
     """Return the chain of the processes with this color, sorted by key and rank; None if the color is UNDEFINED."""
     sort = gather_scatter.sort_gather_scatter
     return split_by_sort(sort, group, color, key, compare=compare, widths=widths, work=work, meter=meter, tag=tag)
-
-
-ALGORITHM = Algorithm(
-    operation="split",
-    name="gather_scatter",
-    run=split_gather_scatter,
-    schedule=None,
-    holds=partial(holds_by_sort, gather_scatter.ALGORITHM),
-    kind="split",
-)

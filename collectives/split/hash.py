@@ -20,7 +20,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Case
+from collectives.catalogue.declaration import algorithm
 from collectives.chain.chain import Chain
 from collectives.chain.hashing import bins_fit, check_hash, hash_holds, split_by_hash
 from collectives.chain.items import Compares, Widths, is_undefined
@@ -29,6 +30,11 @@ from collectives.split import bitonic
 from collectives.tools.protocol import Comm
 
 
+def holds(case: Case) -> int:
+    return hash_holds(case, split_hash.parameter(case, "bits"), bitonic.split_bitonic)
+
+
+@algorithm(checks_itself=True, schedule=None, why_unsupported=bins_fit, holds=holds)
 def split_hash(
     group: Comm | Chain,
     color: Any = None,
@@ -46,27 +52,12 @@ def split_hash(
     There are 2^bits bins. `compare` applies to keys only: colors are equal if their bytes are equal.
     """
     chain: Chain | None
-    chain, functions = check_hash(ALGORITHM, group, color, compare, bits, tag)
+    chain, functions = check_hash(split_hash, group, color, compare, bits, tag)
     if color is not None:
         chain, _ = split_by_hash(chain, color, bits, 2, meter)
         if is_undefined(color):
             return None
     if key is None or chain is None or chain.size == 1:
         return chain
-    return bitonic.split_bitonic(chain, None, key, compare=functions, widths=widths, work=work, meter=meter)
-
-
-def holds(case: Case) -> int:
-    return hash_holds(case, ALGORITHM.parameter(case, "bits"), bitonic.ALGORITHM)
-
-
-ALGORITHM = Algorithm(
-    operation="split",
-    name="hash",
-    run=split_hash,
-    schedule=None,
-    fits=bins_fit,
-    holds=holds,
-    parameters={"bits": 3},
-    kind="split",
-)
+    found: Chain | None = bitonic.split_bitonic(chain, None, key, compare=functions, widths=widths, work=work, meter=meter)
+    return found

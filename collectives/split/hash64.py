@@ -17,7 +17,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Case
+from collectives.catalogue.declaration import algorithm
 from collectives.chain.chain import Chain
 from collectives.chain.hashing import bins_fit, check_hash, hash_holds, split_by_hash
 from collectives.chain.items import Compares, Widths, is_undefined
@@ -26,6 +27,12 @@ from collectives.split import allgather_group, bitonic
 from collectives.tools.protocol import Comm
 
 
+def holds(case: Case) -> int:
+    bits, threshold = split_hash64.parameter(case, "bits"), split_hash64.parameter(case, "threshold")
+    return max(hash_holds(case, bits, bitonic.split_bitonic), int(threshold) - 1)
+
+
+@algorithm(checks_itself=True, schedule=None, why_unsupported=bins_fit, holds=holds)
 def split_hash64(
     group: Comm | Chain,
     color: Any = None,
@@ -45,31 +52,14 @@ def split_hash64(
     keys only: colors are equal if their bytes are equal.
     """
     chain: Chain | None
-    chain, functions = check_hash(ALGORITHM, group, color, compare, bits, tag)
+    chain, functions = check_hash(split_hash64, group, color, compare, bits, tag)
     finished = color is None
     if color is not None:
         chain, finished = split_by_hash(chain, color, bits, threshold, meter)
     if chain is None or chain.size == 1 or (finished and key is None):
         return None if is_undefined(color) else chain
-    finish = bitonic if chain.size >= threshold else allgather_group
+    finish = bitonic.split_bitonic if chain.size >= threshold else allgather_group.split_allgather_group
     rest = None if finished else color
-    return finish.ALGORITHM.run(  # type: ignore[no-any-return]  # algorithms are functions of any type
+    return finish.run(  # type: ignore[no-any-return]  # algorithms are functions of any type
         chain, rest, key, compare=functions, widths=widths, work=work, meter=meter
     )
-
-
-def holds(case: Case) -> int:
-    bits, threshold = ALGORITHM.parameter(case, "bits"), ALGORITHM.parameter(case, "threshold")
-    return max(hash_holds(case, bits, bitonic.ALGORITHM), int(threshold) - 1)
-
-
-ALGORITHM = Algorithm(
-    operation="split",
-    name="hash64",
-    run=split_hash64,
-    schedule=None,
-    fits=bins_fit,
-    holds=holds,
-    parameters={"bits": 3, "threshold": 64},
-    kind="split",
-)

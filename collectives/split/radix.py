@@ -19,7 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from collectives.catalogue.algorithm import Algorithm, Case, UnsupportedCaseError
+from collectives.catalogue.algorithm import Case, UnsupportedCaseError
+from collectives.catalogue.declaration import algorithm
 from collectives.chain.bins import split_by_bin
 from collectives.chain.chain import Chain, chain_of
 from collectives.chain.items import Compares, Widths, compares, is_undefined
@@ -29,54 +30,6 @@ from collectives.chain.sort import radix
 from collectives.tools.protocol import Comm
 
 LOWEST = -(1 << 63)
-
-
-def split_radix(
-    group: Comm | Chain,
-    color: Any = None,
-    key: Any = None,
-    *,
-    compare: Compares = None,
-    widths: Widths = None,
-    bits: tuple[int, int] | None = None,
-    digit: int = 4,
-    work: WorkCallback = None,
-    meter: ItemMeter = NO_METER,
-    tag: int = 0,
-) -> Chain | None:
-    """Return the chain of the processes with this color, sorted by key and rank; None if the color is UNDEFINED.
-
-    `bits` are the numbers of bits of colors and keys, including the sign; by default one allreduce finds their ranges.
-    `widths` exists for compatibility with the other splits and must be None or (0, 0).
-    """
-    chain = chain_of(group, tag)
-    if widths is not None and any(widths):
-        raise UnsupportedCaseError(f"split radix sorts integers: widths must be None or (0, 0), not {widths}")
-    if compares(compare) != (None, None):
-        raise UnsupportedCaseError("split radix sorts integers in their natural order: compare= is not supported")
-    radix.ALGORITHM.check(Case(chain.size, parameters={"digit": digit}))
-    values = (None, None) if is_undefined(color) else (color, key)
-    numbers = [None if value is None else _checked_integer(value) for value in values]
-    if bits is None:
-        lows, lengths = _ranges(chain, numbers)
-    else:
-        lows, lengths = [-(1 << width - 1) if width else 0 for width in bits], list(bits)
-    # A process with the color UNDEFINED has no bin, so it leaves in the first scan, even if all others have the same bin.
-    shift, leaving = lengths[0] if color is not None else 0, color is not None
-    offset = None if numbers[0] is None else _checked(numbers[0] - lows[0], lengths[0], color)
-    while leaving or shift > 0:
-        low = max(0, shift - digit)
-        bin_number = None if offset is None else offset >> low & (1 << shift - low) - 1
-        part, _ = split_by_bin(chain, bin_number, 1 << digit, meter)
-        if part is None:
-            return None
-        chain, shift, leaving = part, low, False
-        if chain.size == 1:
-            return chain
-    if numbers[1] is None:
-        return chain
-    number = _checked(numbers[1] - lows[1], lengths[1], key)
-    return radix.sort_radix(chain, number, bits=lengths[1], digit=digit, meter=meter)
 
 
 def _checked_integer(value: Any) -> int:
@@ -104,13 +57,57 @@ def _ranges(chain: Chain, numbers: list[int | None]) -> tuple[list[int], list[in
     return lows, [max(0, high - low).bit_length() for high, low in zip(highs, lows, strict=True)]
 
 
-ALGORITHM = Algorithm(
-    operation="split",
-    name="radix",
-    run=split_radix,
+@algorithm(
+    checks_itself=True,
     schedule=None,
-    fits=radix.ALGORITHM.fits,
+    why_unsupported=radix.sort_radix.why_unsupported,
     holds=radix.holds,
     parameters={"digit": 4},
-    kind="split",
 )
+def split_radix(
+    group: Comm | Chain,
+    color: Any = None,
+    key: Any = None,
+    *,
+    compare: Compares = None,
+    widths: Widths = None,
+    bits: tuple[int, int] | None = None,
+    digit: int = 4,
+    work: WorkCallback = None,
+    meter: ItemMeter = NO_METER,
+    tag: int = 0,
+) -> Chain | None:
+    """Return the chain of the processes with this color, sorted by key and rank; None if the color is UNDEFINED.
+
+    `bits` are the numbers of bits of colors and keys, including the sign; by default one allreduce finds their ranges.
+    `widths` exists for compatibility with the other splits and must be None or (0, 0).
+    """
+    chain = chain_of(group, tag)
+    if widths is not None and any(widths):
+        raise UnsupportedCaseError(f"split radix sorts integers: widths must be None or (0, 0), not {widths}")
+    if compares(compare) != (None, None):
+        raise UnsupportedCaseError("split radix sorts integers in their natural order: compare= is not supported")
+    radix.sort_radix.check(Case(chain.size, parameters={"digit": digit}))
+    values = (None, None) if is_undefined(color) else (color, key)
+    numbers = [None if value is None else _checked_integer(value) for value in values]
+    if bits is None:
+        lows, lengths = _ranges(chain, numbers)
+    else:
+        lows, lengths = [-(1 << width - 1) if width else 0 for width in bits], list(bits)
+    # A process with the color UNDEFINED has no bin, so it leaves in the first scan, even if all others have the same bin.
+    shift, leaving = lengths[0] if color is not None else 0, color is not None
+    offset = None if numbers[0] is None else _checked(numbers[0] - lows[0], lengths[0], color)
+    while leaving or shift > 0:
+        low = max(0, shift - digit)
+        bin_number = None if offset is None else offset >> low & (1 << shift - low) - 1
+        part, _ = split_by_bin(chain, bin_number, 1 << digit, meter)
+        if part is None:
+            return None
+        chain, shift, leaving = part, low, False
+        if chain.size == 1:
+            return chain
+    if numbers[1] is None:
+        return chain
+    number = _checked(numbers[1] - lows[1], lengths[1], key)
+    found: Chain | None = radix.sort_radix(chain, number, bits=lengths[1], digit=digit, meter=meter)
+    return found

@@ -23,6 +23,7 @@ from math import isqrt
 from typing import Any
 
 from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.declaration import algorithm
 from collectives.chain.by_sort import holds_by_sort, split_by_sort
 from collectives.chain.chain import Chain, chain_of
 from collectives.chain.items import Compares, Widths
@@ -33,6 +34,21 @@ from collectives.tools.numbers import ceil_div
 from collectives.tools.protocol import Comm
 
 
+def why_unsupported(case: Case) -> str | None:
+    sorters = split_sack_gropp.parameter(case, "sorters")
+    return None if sorters is None or sorters > 0 else f"sorters = {sorters} is not positive"
+
+
+def _items(case: Case) -> int:
+    """Return the number of items per sorter."""
+    return ceil_div(case.p, split_sack_gropp.parameter(case, "sorters") or max(1, isqrt(case.p)))
+
+
+def holds(case: Case) -> int:
+    return holds_by_sort(cheng.sort_cheng, replace(case, parameters={"M": _items(case)}))
+
+
+@algorithm(schedule=None, why_unsupported=why_unsupported, holds=holds)
 def split_sack_gropp(
     group: Comm | Chain,
     color: Any = None,
@@ -49,32 +65,6 @@ def split_sack_gropp(
     """Return the chain of the processes with this color, sorted by key and rank; None if the color is UNDEFINED."""
     chain = chain_of(group, tag)
     case = Case(chain.size, parameters={"sorters": sorters})
-    ALGORITHM.check(case)
+    split_sack_gropp.check(case)
     sort = partial(cheng.sort_cheng, M=_items(case), alltoall=alltoall)
     return split_by_sort(sort, chain, color, key, compare=compare, widths=widths, work=work, meter=meter, tag=tag)
-
-
-def fits(case: Case) -> str | None:
-    sorters = ALGORITHM.parameter(case, "sorters")
-    return None if sorters is None or sorters > 0 else f"sorters = {sorters} is not positive"
-
-
-def _items(case: Case) -> int:
-    """Return the number of items per sorter."""
-    return ceil_div(case.p, ALGORITHM.parameter(case, "sorters") or max(1, isqrt(case.p)))
-
-
-def holds(case: Case) -> int:
-    return holds_by_sort(cheng.ALGORITHM, replace(case, parameters={"M": _items(case)}))
-
-
-ALGORITHM = Algorithm(
-    operation="split",
-    name="sack_gropp",
-    run=split_sack_gropp,
-    schedule=None,
-    fits=fits,
-    holds=holds,
-    parameters={"sorters": None, "alltoall": ALLTOALL},
-    kind="split",
-)

@@ -140,7 +140,7 @@ def _cases(algorithm: Algorithm, ranks: int) -> Iterator[Case]:
     sizes = PAIRS if algorithm.kind == "inter" else [(p, 0) for p in RANKS]
     for p, q in sizes:
         case = replace(_sized(algorithm.operation, p, q), parameters=parameters)
-        if p + q <= max(2, ranks) and algorithm.fits(case) is None:
+        if p + q <= max(2, ranks) and algorithm.why_unsupported(case) is None:
             yield case
 
 
@@ -170,7 +170,7 @@ def order(algorithm: Algorithm, machine: Machine, p: int, q: int = 0) -> str:
     """Return the order in which the first element is combined on p ranks, as text; empty if the algorithm does not fit."""
     case = replace(_sized(algorithm.operation, p, q), parameters={"nodes": 2} if "nodes" in algorithm.parameters else {})
     trees = OrderTrees()
-    if algorithm.fits(case) is not None:
+    if algorithm.why_unsupported(case) is not None:
         return ""
     results = reduced(algorithm, case, machine, EXACT, float, trees.op(machine.MPI))
     held = _held(results or ())

@@ -56,13 +56,13 @@ def both_ways(traffic: Traffic) -> Traffic:
 
 def some_cases(algorithm: Algorithm, p: int) -> Iterator[Case]:
     """Yield cases on p ranks that the algorithm accepts: sizes, roots, item sizes, distributions, parameters."""
-    return (case for case in all_cases(algorithm, p) if algorithm.fits(case) is None)
+    return (case for case in all_cases(algorithm, p) if algorithm.why_unsupported(case) is None)
 
 
 def rejection(algorithm: Algorithm, case: Case) -> str | None:
-    """Return the reason why the algorithm rejects a case; None if `fits` raises, which is reported when the case is run."""
+    """Return the reason why the algorithm rejects a case; None if that raises, which is reported when the case is run."""
     try:
-        return algorithm.fits(case)
+        return algorithm.why_unsupported(case)
     except Exception:
         return None
 

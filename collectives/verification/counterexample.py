@@ -36,9 +36,9 @@ class Counterexample:
     algorithm, case
         The algorithm and the case.
     kind
-        "result", "input" (changed), "unreceived", "messages", "bytes", "rounds", "time", "scratch", "holds", "fits",
-        "deadlock", "livelock", "timeout", "error", "claims" (a claim raised an exception) or "schedule" (it violates
-        the model).
+        "result", "input" (changed), "unreceived", "messages", "bytes", "rounds", "time", "scratch", "holds",
+        "fits", "deadlock", "livelock", "timeout", "error", "claims" (a claim raised an exception) or
+        "schedule" (it violates the model).
     claimed, actual
         The claimed or expected value, and the value in the run.
     """

@@ -17,9 +17,9 @@ from collectives.verification.machine import Machine, RunFailure, Setting
 
 def find_faults(algorithm: Algorithm, case: Case, machine: Machine, settings: Sequence[Setting]) -> Iterator[AlgorithmFault]:
     """Yield all faults, setting by setting; a run that fails ends the search."""
-    evaluated = "fits()"
+    evaluated = "why_unsupported()"
     try:
-        reason = algorithm.fits(case)
+        reason = algorithm.why_unsupported(case)
         if reason is None:
             evaluated = "the schedule"
             claims = CaseClaims(algorithm, case)
@@ -78,9 +78,9 @@ def _invalid_schedule(algorithm: Algorithm, case: Case, claims: CaseClaims) -> I
 
 
 def _not_refused(run: CaseRun, reason: str) -> Iterator[AlgorithmFault]:
-    """Check a case that `fits` rejects: every rank must raise UnsupportedCaseError before it sends anything."""
+    """Check a case that `why_unsupported` rejects: every rank must raise UnsupportedCaseError before it sends anything."""
     failure, sent = run.outcome.failure, sum(run.outcome.messages)
-    rejects, advice = f"fits() rejects this case ({reason})", "call ALGORITHM.check(case) first"
+    rejects, advice = f"why_unsupported() rejects this case ({reason})", "call ALGORITHM.check(case) first"
     for rank, result in enumerate(run.results):
         if result.rejected is None:
             error = failure.error if failure else None
@@ -98,7 +98,8 @@ def _not_refused(run: CaseRun, reason: str) -> Iterator[AlgorithmFault]:
 def _refused(run: CaseRun) -> Iterator[AlgorithmFault]:
     for rank, result in enumerate(run.results):
         if result.rejected is not None:
-            message = f"fits() accepts this case, but the call on rank {rank} raised UnsupportedCaseError: {result.rejected}"
+            raised = f"the call on rank {rank} raised UnsupportedCaseError: {result.rejected}"
+            message = f"why_unsupported() accepts this case, but {raised}"
             yield AlgorithmFault("fits", message, None, result.rejected, run.setting)
             return
 

@@ -35,7 +35,7 @@ Progress = Callable[[int, int, Case], object]
 
 @dataclass(frozen=True)
 class Verdict:
-    """The outcome of a verification: `tried` of `planned` cases, `rejected` of them by `fits`."""
+    """The outcome of a verification: `tried` of `planned` cases, `rejected` of them by `why_unsupported`."""
 
     algorithm: Algorithm
     planned: int
@@ -171,9 +171,9 @@ def _faults_of_all_cases(algorithm: Algorithm, jobs: Sequence[VerificationJob]) 
     """Yield faults that no single case shows: all cases are rejected, or all noncommutative ops despite `in_order`."""
     accepted = [job.case for job in jobs if not job.rejected]
     if not accepted:
-        yield Case(1), AlgorithmFault("fits", "fits() rejects every case that was tried", None, None)
+        yield Case(1), AlgorithmFault("fits", "why_unsupported() rejects every case that was tried", None, None)
     elif algorithm.in_order and algorithm.operation in REDUCING and all(case.commutative for case in accepted):
-        message = "in_order is True, but fits() rejects every noncommutative op"
+        message = "in_order is True, but why_unsupported() rejects every noncommutative op"
         yield accepted[0], AlgorithmFault("fits", message, "in_order", "rejected")
 
 

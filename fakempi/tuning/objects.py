@@ -45,7 +45,8 @@ def unsuited(algorithm: Algorithm, parameters: Mapping[str, Any], facts: Facts) 
     if _cuts(algorithm, parameters, facts):
         return "an object cannot be cut into pieces"
     in_order, in_any = (
-        algorithm.fits(facts._replace(commutative=commutative).case(parameters=parameters)) for commutative in (False, True)
+        algorithm.why_unsupported(facts._replace(commutative=commutative).case(parameters=parameters))
+        for commutative in (False, True)
     )
     return "objects must be combined in rank order, which it does not do" if in_order and not in_any else None
 
@@ -58,7 +59,7 @@ def _cuts(algorithm: Algorithm, parameters: Mapping[str, Any], facts: Facts) -> 
     for p in (4, facts.p):  # 4 ranks are enough, unless the algorithm does not support them
         example = facts._replace(p=p, q=3 if facts.q else 0, nbytes=LONG, nbytes_b=LONG, commutative=True)
         case = example.case(parameters={**parameters, **bcasts})
-        if algorithm.fits(case) is None:
+        if algorithm.why_unsupported(case) is None:
             transfers = chain.from_iterable(algorithm.plan(case) or ())
             return any(transfer.nbytes not in (0, LONG) for transfer in transfers)
     return False

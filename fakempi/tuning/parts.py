@@ -75,9 +75,9 @@ def by_table(part: Algorithm, whole: Facts, take: Take) -> Algorithm:
     def taken(case: Case) -> Algorithm:
         return bound(*take(facts(case.p, **_facts_of_case(operation, case))))
 
-    def fits(case: Case) -> str | None:
+    def why_unsupported(case: Case) -> str | None:
         try:
-            return taken(case).fits(case)
+            return taken(case).why_unsupported(case)
         except MPIValueError as error:
             return str(error)
 
@@ -94,7 +94,7 @@ def by_table(part: Algorithm, whole: Facts, take: Take) -> Algorithm:
         run=run,
         schedule=lambda case: taken(case).plan(case),
         scratch=lambda case, rank: taken(case).scratch(case, rank),
-        fits=fits,
+        why_unsupported=why_unsupported,
         closed_rounds=closed("closed_rounds"),
         closed_sent=closed("closed_sent"),
         closed_time=closed("closed_time"),

@@ -79,10 +79,10 @@ class Choice:
                     parameters["first"] = comes_first
                 # The code of each group checks the case without sizes, which may be stricter, and raises an error.
                 bare = Case(own, q=other, commutative=known["commutative"], parameters=dict(parameters))
-                if reason := self.algorithm.fits(bare):
+                if reason := self.algorithm.why_unsupported(bare):
                     raise UnsupportedCaseError(f"{self.algorithm!r} may not fit: {reason}")
         case = Case(p, parameters=parameters, **known)
-        if q and (reason := self.algorithm.fits(case)):
+        if q and (reason := self.algorithm.why_unsupported(case)):
             raise UnsupportedCaseError(f"{self.algorithm!r} does not fit: {reason}")
         plan = self.algorithm.plan(case)
         if plan is None:
@@ -221,7 +221,8 @@ class Table:
         parameters = {name: value.of(facts) if isinstance(value, Computed) else value for name, value in parameters.items()}
         parameters = self.completed(algorithm, parameters, facts)
         root = {} if algorithm.root is None else {"root": algorithm.root}  # each call checks its root
-        if reason := unsuited(algorithm, parameters, facts) or algorithm.fits(facts.case(parameters=parameters, **root)):
+        case = facts.case(parameters=parameters, **root)
+        if reason := unsuited(algorithm, parameters, facts) or algorithm.why_unsupported(case):
             reason_for_choice = "was requested" if key in self.forced else f"was chosen by table {self.name}"
             fit = [each for each in fitting(facts.operation, facts.case(), facts.kind) if not unsuited(each, {}, facts)]
             names = [each.name for each in fit if each.name != algorithm.name]

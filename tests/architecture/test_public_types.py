@@ -11,6 +11,7 @@ import collectives
 PUBLIC = ("fakempi", "fakempi.compare", "collectives", "collectives.schedules")
 
 EXCEPTIONS = {
+    "algorithm",  # the arguments of functions differ between operations
     "Algorithm",  # `run`: its result depends on the operation: none, a `Chain` of a split, or a new communicator
     "Algorithm.__init__",
     "Algorithm.parameter",  # the value of a parameter, see `collectives.catalogue.case.Parameters`

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from collectives import Case
-from demos.knomial import ALGORITHM
+from demos.knomial import bcast_my_knomial
 from fakempi.apps.cli import main
 from tests.cli.test_running import Capture, execute
 
@@ -32,7 +32,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_file_is_run(requested: str, k: int, backend: Any, capsys: Capture) -> None:
     """With parameters, and together with a table; every message takes a second."""
     assert execute(BROADCAST, "--algorithms", requested, "--cost", COST, "--backend", backend, "--summary", ranks=16) == 0
-    time = ALGORITHM.time(Case(16, 24, parameters={"k": k}), 1, 0)
+    time = bcast_my_knomial.time(Case(16, 24, parameters={"k": k}), 1, 0)
     calls = "  bcast: 0 fused, 1 emulated (<intra bcast my_knomial>, or a part of it, may be user-defined)\n"
     assert capsys.readouterr() == ("", f"fakempi: 16 ranks, {time} s, 15 messages, 360 B\n{calls}")
 

@@ -26,18 +26,8 @@ def edges(p, k):
         reached *= k
 
 
-def bcast_knomial(comm, buf, *, root=0, k=3, tag=0):
-    p, rank = comm.Get_size(), comm.Get_rank()
-    for step in edges(p, k):
-        for v, w in step:
-            if (root + v) % p == rank:
-                send(comm, buf, (root + w) % p, tag)
-            elif (root + w) % p == rank:
-                receive(comm, buf, (root + v) % p, tag)
-
-
 def schedule(case: Case):
-    p, k = case.p, ALGORITHM.parameter(case, "k")
+    p, k = case.p, bcast_my_knomial.parameter(case, "k")
     for step in edges(p, k) if case.m else ():
         for i in range(k - 1):
             yield [
@@ -47,7 +37,15 @@ def schedule(case: Case):
             ]
 
 
-ALGORITHM = Algorithm("bcast", "my_knomial", bcast_knomial, schedule, parameters={"k": 3})
+@algorithm(schedule=schedule)
+def bcast_my_knomial(comm, buf, *, root=0, k=3, tag=0):
+    p, rank = comm.Get_size(), comm.Get_rank()
+    for step in edges(p, k):
+        for v, w in step:
+            if (root + v) % p == rank:
+                send(comm, buf, (root + w) % p, tag)
+            elif (root + w) % p == rank:
+                receive(comm, buf, (root + v) % p, tag)
 '''
 
 

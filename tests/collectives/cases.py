@@ -29,7 +29,7 @@ def sampled_cases(algorithm: Algorithm, *ranks: int, count: int = 1) -> Iterator
     """
     for number, p in enumerate(ranks):
         drawn = [Case(p)] if algorithm.operation == "barrier" else list(random_cases(algorithm, p, 12))
-        accepted = [case for case in drawn if algorithm.fits(case) is None] or list(some_cases(algorithm, p))
+        accepted = [case for case in drawn if algorithm.why_unsupported(case) is None] or list(some_cases(algorithm, p))
         accepted = accepted or [_made_to_fit(algorithm, drawn[0])]
         Random(f"{algorithm.operation} {algorithm.name} {p}").shuffle(accepted)
         accepted.sort(key=lambda case: case.in_place == bool(number % 2))
@@ -43,13 +43,13 @@ def drawn_cases(draw: st.DrawFn, algorithm: Algorithm, largest_p: int = 40) -> C
     p = draw(st.integers(1, largest_p))
     if operation == "barrier":
         case = Case(p)
-        return case if algorithm.fits(case) is None else _made_to_fit(algorithm, case)
+        return case if algorithm.why_unsupported(case) is None else _made_to_fit(algorithm, case)
     case = Case(
         p,
         root=draw(st.integers(0, p - 1)) if operation in ROOTED else 0,
         itemsize=draw(st.sampled_from([1, 2, 4, 8, 16])),
         in_place=operation not in NEVER_IN_PLACE and draw(st.booleans()),
-        commutative=operation not in REDUCING or algorithm.fits(Case(1, commutative=False)) is not None,
+        commutative=operation not in REDUCING or algorithm.why_unsupported(Case(1, commutative=False)) is not None,
         parameters=draw(st.sampled_from(parameter_choices(algorithm, p))),
     )
     if case.commutative is False:
@@ -62,7 +62,7 @@ def drawn_cases(draw: st.DrawFn, algorithm: Algorithm, largest_p: int = 40) -> C
         case = replace(case, traffic=both_ways(traffic) if case.in_place else traffic)
     else:
         case = replace(case, m=draw(st.integers(0, 100)) * case.itemsize)
-    return case if algorithm.fits(case) is None else _made_to_fit(algorithm, case)
+    return case if algorithm.why_unsupported(case) is None else _made_to_fit(algorithm, case)
 
 
 def _made_to_fit(algorithm: Algorithm, case: Case) -> Case:
@@ -73,6 +73,6 @@ def _made_to_fit(algorithm: Algorithm, case: Case) -> Case:
         lists = {name: value[:p] for name, value in case.parameters.items() if name == "nodes" and isinstance(value, tuple)}
         parameters = {**case.parameters, **lists}
         smaller = replace(case, p=p, root=min(case.root, p - 1), counts=counts, traffic=traffic, parameters=parameters)
-        if algorithm.fits(smaller) is None:
+        if algorithm.why_unsupported(smaller) is None:
             return smaller
     raise AssertionError(f"{algorithm!r} does not support 1 rank")

@@ -228,7 +228,7 @@ def test_programs_that_cannot_be_pickled_are_rejected(pools: list[Executor]) -> 
         fakempi.explore(ticks, 2, 1, executor=7)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="but argument 2 cannot be pickled"):
         fakempi.explore(ticks, 2, 1, iter(lambda: 1, 2), executor=pools[0])  # type: ignore[arg-type]
-    local = replace(find("bcast", "chain"), name="local", fits=lambda case: None)
+    local = replace(find("bcast", "chain"), name="local", why_unsupported=lambda case: None)
     with pytest.raises(TypeError, match="but the option algorithms= cannot be pickled: .*algorithms by their names"):
         fakempi.explore(ticks, 2, 1, algorithms={"bcast": local}, executor=pools[0])
 

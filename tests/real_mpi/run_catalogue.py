@@ -124,7 +124,7 @@ def try_displacements(algorithm: Algorithm, comm: MPI.Intracomm) -> str | None:
 
 def try_rounding(algorithm: Algorithm, comm: MPI.Intracomm) -> str | None:
     """Sums that depend on their order must be equal on all ranks, bit by bit."""
-    if algorithm.fits(Case(comm.Get_size(), 400, itemsize=8)):
+    if algorithm.why_unsupported(Case(comm.Get_size(), 400, itemsize=8)):
         return None  # try_refusal
     own = np.random.default_rng(comm.Get_rank()).standard_normal(50)
     total = np.empty(50)
@@ -155,14 +155,14 @@ def try_refusal(algorithm: Algorithm, comm: MPI.Intracomm) -> str | None:
     for parameters in parameter_choices(algorithm, p):
         for commutative in (True, False) if algorithm.operation in REDUCING else (True,):
             case = replace(_small_case(algorithm.operation, p), commutative=commutative, parameters=parameters)
-            if algorithm.fits(case) is None:
+            if algorithm.why_unsupported(case) is None:
                 continue
             call = prepare(algorithm.operation, case, comm.Get_rank(), OPS)
             try:
                 algorithm.run(comm, *call.args, **call.kwargs, **parameters)
             except UnsupportedCaseError:
                 continue
-            return f"{algorithm!r} ran on p = {p} although it says: {algorithm.fits(case)}"
+            return f"{algorithm!r} ran on p = {p} although it says: {algorithm.why_unsupported(case)}"
     return None
 
 

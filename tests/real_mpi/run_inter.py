@@ -169,7 +169,7 @@ def main(world: Any, p: int) -> int:
         for case in cases(algorithm.operation, p, q):
             if "first" in algorithm.parameters:
                 case = replace(case, parameters={"first": True})
-            if algorithm.fits(case) is None:  # some do not keep rank order and need commutative ops
+            if algorithm.why_unsupported(case) is None:  # some do not keep rank order and need commutative ops
                 attempt(algorithm, inter, local, case, in_a)
                 passed += 1
     everywhere = world.allgather(passed)

@@ -36,7 +36,7 @@ def schedules(kind: str, p: int, q: int) -> Iterator[tuple[Algorithm, Case, Sche
         if algorithm.kind != kind or algorithm.operation not in OPERATIONS:
             continue
         every = inter_cases(algorithm, p, q) if q else some_cases(algorithm, p)
-        found = [case for case in every if not case.in_place and algorithm.fits(case) is None]
+        found = [case for case in every if not case.in_place and algorithm.why_unsupported(case) is None]
         for case in found[:: max(1, len(found) // 2)][:2]:
             text = MPI.COMM_WORLD.bcast(recorded(algorithm, case) if MPI.COMM_WORLD.Get_rank() == 0 else None)
             if text is None:

@@ -52,7 +52,7 @@ def check(kind: str, operation: str, places: list[tuple[int, int]], spreads: lis
         for each in others:
             roles = {"first": True} if "first" in each.parameters else {}
             algorithm, own = as_called(each, (kind, operation), replace(case, parameters=roles), cost)
-            time = None if algorithm.fits(own) else algorithm.time(own, *cost.linear)  # type: ignore[misc]
+            time = None if algorithm.why_unsupported(own) else algorithm.time(own, *cost.linear)  # type: ignore[misc]
             if time is not None:
                 assert seconds_of(taken) <= FASTER * time, (case, cost, taken, each)
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from collectives import CATALOGUE, find
-from collectives.catalogue.algorithm import commutative_only, power_of_two_only
+from collectives.catalogue.conditions import commutative_only, power_of_two_only
 from fakempi.errors import MPIValueError
 from fakempi.tuning import TABLES, Facts, resolve
 from fakempi.tuning.objects import unsuited
@@ -56,8 +56,8 @@ def test_algorithms_that_do_not_combine_in_rank_order_do_not_support_objects() -
     """An op on objects may be noncommutative."""
     doubling = find("allreduce", "recursive_doubling")
     facts = of_objects("allreduce", 6)
-    assert unsuited(replace(doubling, fits=commutative_only), {}, facts) == ORDER
-    assert unsuited(replace(doubling, fits=power_of_two_only), {}, facts) is None  # a different question
+    assert unsuited(replace(doubling, why_unsupported=commutative_only), {}, facts) == ORDER
+    assert unsuited(replace(doubling, why_unsupported=power_of_two_only), {}, facts) is None  # a different question
     assert unsuited(replace(doubling, schedule=None), {}, facts) is None
     assert unsuited(find("allreduce", "ring"), {}, facts._replace(objects=False)) is None
 

@@ -24,7 +24,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Case
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Seconds, Transfer, message
 from collectives.chain.chain import Chain
 from collectives.chain.derived_chains import Logchain
@@ -32,32 +33,6 @@ from collectives.chain.items import SortKey
 from collectives.chain.meter import NO_METER, ItemMeter, WorkCallback
 from collectives.chain.schedules import scan_rounds
 from collectives.tools.numbers import ceil_log2, floor_log2, is_power_of_two
-
-
-def sort_bitonic(
-    chain: Chain, item: bytes, *, order: SortKey = None, work: WorkCallback = None, meter: ItemMeter = NO_METER
-) -> bytes:
-    """Return the item of this rank in sorted order; all items have equal lengths. Calls `work(1)` for each comparison."""
-    logchain = Logchain.of(chain)
-    lefts, rights = logchain.lefts, logchain.rights
-    held = 2 + len(lefts) + len(rights)
-    meter.take(held)
-    exchange, tag = chain.comm.Sendrecv, chain.tag
-    mine, other = np.frombuffer(bytearray(item), np.uint8), np.empty(len(item), np.uint8)
-    own = item if order is None else order(item)
-    for distance, keeps_smaller in steps(chain.rank, chain.size):
-        if distance > 0:
-            partner = rights[distance.bit_length() - 1]
-        else:
-            partner = lefts[(-distance).bit_length() - 1]
-        exchange(mine, partner, tag, other, partner, tag)
-        theirs = other.tobytes() if order is None else order(other.tobytes())
-        if (theirs < own) is keeps_smaller:
-            mine, other, own = other, mine, theirs
-        if work is not None:
-            work(1)
-    meter.drop(held)
-    return mine.tobytes()
 
 
 def steps(rank: int, size: int) -> Iterator[tuple[int, bool]]:
@@ -128,13 +103,28 @@ def holds(case: Case) -> int:
     return 2 + 2 * ceil_log2(case.p)
 
 
-ALGORITHM = Algorithm(
-    operation="sort",
-    name="bitonic",
-    run=sort_bitonic,
-    schedule=schedule,
-    closed_rounds=closed_rounds,
-    closed_time=closed_time,
-    holds=holds,
-    kind="chain",
-)
+@algorithm(schedule=schedule, closed_rounds=closed_rounds, closed_time=closed_time, holds=holds)
+def sort_bitonic(
+    chain: Chain, item: bytes, *, order: SortKey = None, work: WorkCallback = None, meter: ItemMeter = NO_METER
+) -> bytes:
+    """Return the item of this rank in sorted order; all items have equal lengths. Calls `work(1)` for each comparison."""
+    logchain = Logchain.of(chain)
+    lefts, rights = logchain.lefts, logchain.rights
+    held = 2 + len(lefts) + len(rights)
+    meter.take(held)
+    exchange, tag = chain.comm.Sendrecv, chain.tag
+    mine, other = np.frombuffer(bytearray(item), np.uint8), np.empty(len(item), np.uint8)
+    own = item if order is None else order(item)
+    for distance, keeps_smaller in steps(chain.rank, chain.size):
+        if distance > 0:
+            partner = rights[distance.bit_length() - 1]
+        else:
+            partner = lefts[(-distance).bit_length() - 1]
+        exchange(mine, partner, tag, other, partner, tag)
+        theirs = other.tobytes() if order is None else order(other.tobytes())
+        if (theirs < own) is keeps_smaller:
+            mine, other, own = other, mine, theirs
+        if work is not None:
+            work(1)
+    meter.drop(held)
+    return mine.tobytes()

@@ -19,6 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.declaration import algorithm
 from collectives.chain.chain import Chain
 from collectives.chain.collect import addresses
 from collectives.chain.items import SortKey
@@ -30,6 +31,18 @@ from collectives.tools.numbers import ceil_div
 from collectives.tools.subset import Subset
 
 
+def why_unsupported(case: Case) -> str | None:
+    block = sort_cheng.parameter(case, "M")
+    return None if block > 0 else f"M = {block} is not positive"
+
+
+def holds(case: Case) -> int:
+    block = sort_cheng.parameter(case, "M")
+    sorters = ceil_div(case.p, block)
+    return min(block, case.p) if sorters == 1 else int(2 * block + 4 * sorters)
+
+
+@algorithm(checks_itself=True, schedule=None, why_unsupported=why_unsupported, holds=holds)
 def sort_cheng(
     chain: Chain,
     item: bytes,
@@ -44,7 +57,7 @@ def sort_cheng(
 
     `work(n)` is called for n comparisons or moves of items.
     """
-    ALGORITHM.check(Case(chain.size, len(item), parameters={"M": M}))
+    sort_cheng.check(Case(chain.size, len(item), parameters={"M": M}))
     gathered = GatheredItems(item, order, work, meter)
     tree = build_tree(chain, TreeShape(chain.size, block=M), len(item), gathered.payload, gathered.add_child)
     block, held = None, 0
@@ -65,26 +78,3 @@ def sort_cheng(
     gathered.release()
     meter.drop(held)
     return received
-
-
-def fits(case: Case) -> str | None:
-    block = ALGORITHM.parameter(case, "M")
-    return None if block > 0 else f"M = {block} is not positive"
-
-
-def holds(case: Case) -> int:
-    block = ALGORITHM.parameter(case, "M")
-    sorters = ceil_div(case.p, block)
-    return min(block, case.p) if sorters == 1 else int(2 * block + 4 * sorters)
-
-
-ALGORITHM = Algorithm(
-    operation="sort",
-    name="cheng",
-    run=sort_cheng,
-    schedule=None,
-    fits=fits,
-    holds=holds,
-    parameters={"M": 128, "alltoall": ALLTOALL},
-    kind="chain",
-)

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Case
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round
 from collectives.chain.chain import Chain
 from collectives.chain.items import SortKey
@@ -24,6 +25,12 @@ from collectives.chain.schedules import gather_rounds, holds_all_items, scatter_
 from collectives.chain.tree import TreeShape, build_tree, send_down
 
 
+def schedule(case: Case) -> Iterator[Round]:
+    yield from gather_rounds(case.p, case.m)
+    yield from scatter_rounds(case.p, case.m)
+
+
+@algorithm(schedule=schedule, holds=holds_all_items)
 def sort_gather_scatter(
     chain: Chain, item: bytes, *, order: SortKey = None, work: WorkCallback = None, meter: ItemMeter = NO_METER
 ) -> bytes:
@@ -34,18 +41,3 @@ def sort_gather_scatter(
     received: bytes = send_down(chain, tree, len(item), block).tobytes()
     gathered.release()
     return received
-
-
-def schedule(case: Case) -> Iterator[Round]:
-    yield from gather_rounds(case.p, case.m)
-    yield from scatter_rounds(case.p, case.m)
-
-
-ALGORITHM = Algorithm(
-    operation="sort",
-    name="gather_scatter",
-    run=sort_gather_scatter,
-    schedule=schedule,
-    holds=holds_all_items,
-    kind="chain",
-)

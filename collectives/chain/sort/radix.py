@@ -18,7 +18,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from collectives.catalogue.algorithm import Algorithm, Case, UnsupportedCaseError
+from collectives.catalogue.algorithm import Case, UnsupportedCaseError
+from collectives.catalogue.declaration import algorithm
 from collectives.chain.bins import split_by_bin
 from collectives.chain.chain import NO_RANK, Chain
 from collectives.chain.meter import NO_METER, ItemMeter
@@ -27,26 +28,6 @@ from collectives.tools.numbers import ceil_div
 
 JOINING = 7
 """Tables that a join holds: the process's own ends, two results, two messages to send and two receive buffers."""
-
-
-def sort_radix(chain: Chain, number: int, *, bits: int, digit: int = 4, meter: ItemMeter = NO_METER) -> Chain:
-    """Return the chain sorted by numbers from 0 to 2^bits - 1; each iteration uses `digit` bits."""
-    ALGORITHM.check(Case(chain.size, parameters={"digit": digit}))
-    if number >> bits:
-        raise UnsupportedCaseError(f"sort radix: {number} is not between 0 and 2^{bits} - 1")
-    while bits > 0 and chain.size > 1:
-        low = max(0, bits - digit)
-        own = number >> low & (1 << bits - low) - 1
-        part, totals = split_by_bin(chain, own, 1 << digit, meter)
-        assert part is not None
-        bits = low
-        if part.size < chain.size:
-            meter.take(len(totals) + 1)  # held until the parts are joined
-            part = sort_radix(part, number & (1 << bits) - 1, bits=bits, digit=digit, meter=meter)
-            chain = _join(chain, part, own, totals, meter)
-            meter.drop(len(totals) + 1)
-            return chain
-    return chain
 
 
 def _join(chain: Chain, part: Chain, own: int, totals: Array, meter: ItemMeter) -> Chain:
@@ -70,23 +51,31 @@ def _join(chain: Chain, part: Chain, own: int, totals: Array, meter: ItemMeter) 
     return Chain(chain.comm, rank, chain.size, chain.address, left, right, chain.tag)
 
 
-def fits(case: Case) -> str | None:
-    digit = ALGORITHM.parameter(case, "digit")
+def why_unsupported(case: Case) -> str | None:
+    digit = sort_radix.parameter(case, "digit")
     return None if 0 < digit <= 16 else f"digit = {digit} is not between 1 and 16 bits"
 
 
 def holds(case: Case) -> int:
-    digit, bits = ALGORITHM.parameter(case, "digit"), case.parameters.get("bits", 32)
+    digit, bits = sort_radix.parameter(case, "digit"), case.parameters.get("bits", 32)
     return int(JOINING * (1 << digit) + ceil_div(bits, digit) * ((1 << digit) + 1))
 
 
-ALGORITHM = Algorithm(
-    operation="sort",
-    name="radix",
-    run=sort_radix,
-    schedule=None,
-    fits=fits,
-    holds=holds,
-    parameters={"digit": 4},
-    kind="chain",
-)
+@algorithm(schedule=None, why_unsupported=why_unsupported, holds=holds, parameters={"digit": 4})
+def sort_radix(chain: Chain, number: int, *, bits: int, digit: int = 4, meter: ItemMeter = NO_METER) -> Chain:
+    """Return the chain sorted by numbers from 0 to 2^bits - 1; each iteration uses `digit` bits."""
+    if number >> bits:
+        raise UnsupportedCaseError(f"sort radix: {number} is not between 0 and 2^{bits} - 1")
+    while bits > 0 and chain.size > 1:
+        low = max(0, bits - digit)
+        own = number >> low & (1 << bits - low) - 1
+        part, totals = split_by_bin(chain, own, 1 << digit, meter)
+        assert part is not None
+        bits = low
+        if part.size < chain.size:
+            meter.take(len(totals) + 1)  # held until the parts are joined
+            part = sort_radix(part, number & (1 << bits) - 1, bits=bits, digit=digit, meter=meter)
+            chain = _join(chain, part, own, totals, meter)
+            meter.drop(len(totals) + 1)
+            return chain
+    return chain

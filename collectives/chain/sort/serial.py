@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from collectives.catalogue.algorithm import Algorithm
+from collectives.catalogue.declaration import algorithm
 from collectives.chain.chain import Chain
 from collectives.chain.collect import allgather
 from collectives.chain.items import SortKey
@@ -23,6 +23,7 @@ from collectives.chain.schedules import allgather_claims, holds_all_items
 from collectives.tools.numbers import ceil_log2
 
 
+@algorithm(holds=holds_all_items, **allgather_claims())
 def sort_serial(
     chain: Chain, item: bytes, *, order: SortKey = None, work: WorkCallback = None, meter: ItemMeter = NO_METER
 ) -> bytes:
@@ -33,13 +34,3 @@ def sort_serial(
         work(chain.size * ceil_log2(chain.size))
     meter.drop(chain.size)
     return items[chain.rank]
-
-
-ALGORITHM = Algorithm(
-    operation="sort",
-    name="serial",
-    run=sort_serial,
-    holds=holds_all_items,
-    kind="chain",
-    **allgather_claims(),
-)

@@ -16,7 +16,8 @@ Source   the call: Dinan, Krishnamoorthy, Balaji, Hammond, Krishnan, Tipparaju, 
 
 from __future__ import annotations
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Case
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Rounds, Seconds
 from collectives.chain.agreement import NUMBER, agree
 from collectives.chain.chain import Chain, chain_of
@@ -24,11 +25,6 @@ from collectives.chain.scan import HEADER
 from collectives.chain.schedules import scan_rounds
 from collectives.tools.numbers import ceil_log2
 from collectives.tools.protocol import Comm
-
-
-def create_group_chain(group: Comm | Chain, number: int, *, tag: int = 0) -> int:
-    """Return the number of the new communicator: the largest that any member proposes."""
-    return agree(chain_of(group, tag), number)
 
 
 def schedule(case: Case) -> Rounds:
@@ -43,12 +39,7 @@ def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
     return closed_rounds(case) * (t_s + (HEADER + NUMBER) * t_w)
 
 
-ALGORITHM = Algorithm(
-    operation="create_group",
-    name="chain",
-    run=create_group_chain,
-    schedule=schedule,
-    closed_rounds=closed_rounds,
-    closed_time=closed_time,
-    kind="comm_creation",
-)
+@algorithm(schedule=schedule, closed_rounds=closed_rounds, closed_time=closed_time)
+def create_group_chain(group: Comm | Chain, number: int, *, tag: int = 0) -> int:
+    """Return the number of the new communicator: the largest that any member proposes."""
+    return agree(chain_of(group, tag), number)

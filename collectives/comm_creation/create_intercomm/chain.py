@@ -19,7 +19,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Case
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Rounds
 from collectives.chain.agreement import agree, agreement_rounds, exchange_rounds, exchange_with_other_group
 from collectives.chain.chain import Chain, chain_of
@@ -27,6 +28,18 @@ from collectives.tools.numbers import ceil_log2
 from collectives.tools.protocol import Comm
 
 
+def schedule(case: Case) -> Rounds:
+    p, q = case.p, case.q
+    yield from agreement_rounds(p, q)
+    yield from exchange_rounds(p, q, 2, 2)
+    yield from exchange_rounds(p, q, p, q)
+
+
+def closed_rounds(case: Case) -> int:
+    return 6 * ceil_log2(max(case.p, case.q)) + 2
+
+
+@algorithm(schedule=schedule, closed_rounds=closed_rounds)
 def create_intercomm_chain(
     local: Comm | Chain,
     peer: Any,
@@ -46,24 +59,3 @@ def create_intercomm_chain(
     own = agree(chain, number)
     theirs, size = exchange_with_other_group(chain, (own, chain.size), 2, leader=leader, route=route)
     return max(own, theirs), exchange_with_other_group(chain, members, size, leader=leader, route=route)
-
-
-def schedule(case: Case) -> Rounds:
-    p, q = case.p, case.q
-    yield from agreement_rounds(p, q)
-    yield from exchange_rounds(p, q, 2, 2)
-    yield from exchange_rounds(p, q, p, q)
-
-
-def closed_rounds(case: Case) -> int:
-    return 6 * ceil_log2(max(case.p, case.q)) + 2
-
-
-ALGORITHM = Algorithm(
-    operation="create_intercomm",
-    name="chain",
-    run=create_intercomm_chain,
-    schedule=schedule,
-    closed_rounds=closed_rounds,
-    kind="comm_creation",
-)

@@ -17,20 +17,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Case
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Rounds, Seconds
 from collectives.chain.agreement import agree, agreement_rounds, exchange_rounds, exchange_with_other_group
 from collectives.chain.chain import Chain, chain_of
 from collectives.tools.numbers import ceil_log2
 from collectives.tools.protocol import Comm
-
-
-def merge_chain(inter: Any, local: Comm | Chain, high: bool, number: int, *, tag: int = 0) -> tuple[int, bool]:
-    """Return the new communicator's number, and the other group's value of `high`."""
-    chain = chain_of(local, tag)
-    own = agree(chain, number)
-    theirs, others_high = exchange_with_other_group(chain, (own, int(high)), 2, leader=0, route=(inter, 0, tag))
-    return max(own, theirs), bool(others_high)
 
 
 def schedule(case: Case) -> Rounds:
@@ -46,12 +39,10 @@ def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
     return closed_rounds(case) * (t_s + 16 * t_w)  # the average of broadcast messages, 24 and 8 bytes
 
 
-ALGORITHM = Algorithm(
-    operation="merge",
-    name="chain",
-    run=merge_chain,
-    schedule=schedule,
-    closed_rounds=closed_rounds,
-    closed_time=closed_time,
-    kind="comm_creation",
-)
+@algorithm(schedule=schedule, closed_rounds=closed_rounds, closed_time=closed_time)
+def merge_chain(inter: Any, local: Comm | Chain, high: bool, number: int, *, tag: int = 0) -> tuple[int, bool]:
+    """Return the new communicator's number, and the other group's value of `high`."""
+    chain = chain_of(local, tag)
+    own = agree(chain, number)
+    theirs, others_high = exchange_with_other_group(chain, (own, int(high)), 2, leader=0, route=(inter, 0, tag))
+    return max(own, theirs), bool(others_high)

@@ -20,17 +20,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.declaration import algorithm
 from collectives.files.claims import claims
 from collectives.files.two_phase import AccessPlan, File, exchange_blocks
 from collectives.tools.protocol import Comm
 
 
+@algorithm(**claims(write=False))
 def read_all_two_phase(
     comm: Comm, file: File, runs: Any, data: Any, *, aggregators: int = 1, buffer_bytes: int = 16 << 20, tag: int = 0
 ) -> None:
     """Read this rank's runs of the file (offset, length) into `data`, an array of bytes."""
-    ALGORITHM.check(Case(p=comm.Get_size(), parameters={"aggregators": aggregators, "buffer_bytes": buffer_bytes}))
     plan = AccessPlan(comm, runs, aggregators, buffer_bytes, tag)
     if plan.runs.size != data.size:
         raise ValueError(f"the buffer has {data.size} bytes, but the runs have {plan.runs.size}; they must be equal")
@@ -42,13 +42,3 @@ def read_all_two_phase(
                 contents[at] = window[inside]
         exchange_blocks(comm, buffers, mine, tag)
     plan.finish()
-
-
-ALGORITHM = Algorithm(
-    operation="read_all",
-    name="two_phase",
-    run=read_all_two_phase,
-    parameters={"aggregators": 1, "buffer_bytes": 16 << 20},
-    kind="files",
-    **claims(write=False),
-)

@@ -30,17 +30,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.declaration import algorithm
 from collectives.files.claims import claims
 from collectives.files.two_phase import AccessPlan, File, exchange_blocks
 from collectives.tools.protocol import Comm
 
 
+@algorithm(**claims(write=True))
 def write_all_two_phase(
     comm: Comm, file: File, runs: Any, data: Any, *, aggregators: int = 1, buffer_bytes: int = 16 << 20, tag: int = 0
 ) -> None:
     """Write `data`, an array of bytes, to this rank's runs of the file (offset, length)."""
-    ALGORITHM.check(Case(p=comm.Get_size(), parameters={"aggregators": aggregators, "buffer_bytes": buffer_bytes}))
     plan = AccessPlan(comm, runs, aggregators, buffer_bytes, tag)
     if plan.runs.size != data.size:
         raise ValueError(f"the data have {data.size} bytes, but the runs have {plan.runs.size}; they must be equal")
@@ -52,13 +52,3 @@ def write_all_two_phase(
                 window[inside] = contents[at]
         plan.access(parts, window, low, file.Write_at)
     plan.finish()
-
-
-ALGORITHM = Algorithm(
-    operation="write_all",
-    name="two_phase",
-    run=write_all_two_phase,
-    parameters={"aggregators": 1, "buffer_bytes": 16 << 20},
-    kind="files",
-    **claims(write=True),
-)

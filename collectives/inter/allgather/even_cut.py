@@ -26,11 +26,12 @@ Source   Kang, Träff, Al-Bahrani, Agrawal, Choudhary, Liao, Scalable Algorithms
 from __future__ import annotations
 
 from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Rounds
 from collectives.inter_patterns.even_cut import exchange_pieces, exchange_pieces_schedule, gathered_pieces, unknown_order
 from collectives.inter_patterns.full_duplex import ALLGATHER, ALLGATHERV, gather_parts, nearly_equal_sizes
 from collectives.inter_patterns.groups import (
-    check_call,
+    checked_sizes,
     concurrent,
     group_and_rank,
     scratch_in,
@@ -44,6 +45,26 @@ from collectives.tools.protocol import Buffer, Comm, Intercomm
 from collectives.tools.unbuffered import SynchronousComm, UnbufferedBetween
 
 
+def schedule(case: Case) -> Rounds | None:
+    order = allgather_even_cut.parameter(case, "receive_order")
+    gathered = posted(concurrent(gathered_pieces(case)), synchronous=True)
+    return sequential(exchange_pieces_schedule(case, order), gathered)
+
+
+def why_unsupported(case: Case) -> str | None:
+    return unknown_order(allgather_even_cut.parameter(case, "receive_order")) or unsupported(gathered_pieces(case))
+
+
+def closed_sent(case: Case, rank: int) -> int | None:
+    parts = sent_in(gathered_pieces(case), rank)
+    return None if parts is None else (case.m if group_and_rank(case, rank)[0] else case.m_b) + parts
+
+
+def scratch(case: Case, rank: int) -> int:
+    return scratch_in(gathered_pieces(case), rank)
+
+
+@algorithm(schedule=schedule, scratch=scratch, why_unsupported=why_unsupported, closed_sent=closed_sent)
 def allgather_even_cut(
     inter: Intercomm,
     local: Comm,
@@ -56,41 +77,8 @@ def allgather_even_cut(
     tag: int = 0,
 ) -> None:
     """Gather the blocks of the other group's ranks to all ranks of this group."""
-    parameters = {"allgather": allgather, "allgatherv": allgatherv, "receive_order": receive_order}
-    own, other = check_call(ALGORITHM, inter, local, parameters)
+    own, other = checked_sizes(inter, local)
     inter, local = UnbufferedBetween(inter), SynchronousComm(local)
     blocks, k = Layout.equal(recvbuf.size, other), sendbuf.size
     exchange_pieces(inter, sendbuf, inter.Get_rank() * k, own * k, recvbuf, blocks, receive_order, tag)
     gather_parts(local, recvbuf, nearly_equal_sizes(recvbuf.size, own), allgather, allgatherv, tag)
-
-
-def schedule(case: Case) -> Rounds | None:
-    order = ALGORITHM.parameter(case, "receive_order")
-    gathered = posted(concurrent(gathered_pieces(case)), synchronous=True)
-    return sequential(exchange_pieces_schedule(case, order), gathered)
-
-
-def fits(case: Case) -> str | None:
-    return unknown_order(ALGORITHM.parameter(case, "receive_order")) or unsupported(gathered_pieces(case))
-
-
-def closed_sent(case: Case, rank: int) -> int | None:
-    parts = sent_in(gathered_pieces(case), rank)
-    return None if parts is None else (case.m if group_and_rank(case, rank)[0] else case.m_b) + parts
-
-
-def scratch(case: Case, rank: int) -> int:
-    return scratch_in(gathered_pieces(case), rank)
-
-
-ALGORITHM = Algorithm(
-    operation="allgather",
-    name="even_cut",
-    kind="inter",
-    run=allgather_even_cut,
-    schedule=schedule,
-    scratch=scratch,
-    fits=fits,
-    closed_sent=closed_sent,
-    parameters={"allgather": ALLGATHER, "allgatherv": ALLGATHERV, "receive_order": "multi_target"},
-)

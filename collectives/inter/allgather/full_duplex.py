@@ -29,6 +29,7 @@ Source   Kang, Träff, Al-Bahrani, Agrawal, Choudhary, Liao, Scalable Algorithms
 from __future__ import annotations
 
 from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.declaration import algorithm
 from collectives.inter_patterns.full_duplex import (
     ALLGATHER,
     ALLGATHERV,
@@ -45,32 +46,6 @@ from collectives.tools.messages import exchange
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
 
-def allgather_full_duplex(
-    inter: Intercomm,
-    local: Comm,
-    sendbuf: Buffer,
-    recvbuf: Buffer,
-    *,
-    allgather: Algorithm = ALLGATHER,
-    allgatherv: Algorithm = ALLGATHERV,
-    tag: int = 0,
-) -> None:
-    """Gather the blocks of the other group's ranks to all ranks of this group."""
-    rank, s = inter.Get_rank(), sides(ALGORITHM, inter, local, sendbuf, recvbuf, allgather, allgatherv)
-    if s.in_a:
-        j = s.run_of(rank)
-        pieces, c, start = s.pieces(j), rank - s.runs.start(j), j * s.k_b
-        incoming = recvbuf[start + pieces.start(c) : start + pieces.start(c + 1)]
-        exchange(inter, sendbuf, j, incoming, j, tag)
-        gather_parts(local, recvbuf, pieces_of_all(s.p, s.q, s.k_b), allgather, allgatherv, tag)
-    else:
-        pieces = s.pieces(rank)
-        for c in range(s.runs.size(rank)):
-            i = s.runs.start(rank) + c
-            exchange(inter, pieces.block(sendbuf, c), i, recvbuf[i * s.k_a : (i + 1) * s.k_a], i, tag)
-        gather_parts(local, recvbuf, runs_of_all(s.p, s.q, s.k_a), allgather, allgatherv, tag)
-
-
 def _piece_back(s: Sides, j: int, c: int) -> tuple[int, int]:
     """The c-th piece, to the c-th rank of the run."""
     return s.runs.start(j) + c, s.pieces(j).size(c)
@@ -84,11 +59,28 @@ def _parts(case: Case) -> list[GroupPart]:
     ]
 
 
-ALGORITHM = Algorithm(
-    operation="allgather",
-    name="full_duplex",
-    kind="inter",
-    run=allgather_full_duplex,
-    parameters=PARAMETERS,
-    **duplex_claims(_piece_back, _parts),
-)
+@algorithm(checks_itself=True, parameters=PARAMETERS, **duplex_claims(_piece_back, _parts))
+def allgather_full_duplex(
+    inter: Intercomm,
+    local: Comm,
+    sendbuf: Buffer,
+    recvbuf: Buffer,
+    *,
+    allgather: Algorithm = ALLGATHER,
+    allgatherv: Algorithm = ALLGATHERV,
+    tag: int = 0,
+) -> None:
+    """Gather the blocks of the other group's ranks to all ranks of this group."""
+    rank, s = inter.Get_rank(), sides(allgather_full_duplex, inter, local, sendbuf, recvbuf, allgather, allgatherv)
+    if s.in_a:
+        j = s.run_of(rank)
+        pieces, c, start = s.pieces(j), rank - s.runs.start(j), j * s.k_b
+        incoming = recvbuf[start + pieces.start(c) : start + pieces.start(c + 1)]
+        exchange(inter, sendbuf, j, incoming, j, tag)
+        gather_parts(local, recvbuf, pieces_of_all(s.p, s.q, s.k_b), allgather, allgatherv, tag)
+    else:
+        pieces = s.pieces(rank)
+        for c in range(s.runs.size(rank)):
+            i = s.runs.start(rank) + c
+            exchange(inter, pieces.block(sendbuf, c), i, recvbuf[i * s.k_a : (i + 1) * s.k_a], i, tag)
+        gather_parts(local, recvbuf, runs_of_all(s.p, s.q, s.k_a), allgather, allgatherv, tag)

@@ -23,17 +23,19 @@ Source   Kang, Träff, Al-Bahrani, Agrawal, Choudhary, Liao, Scalable Algorithms
 from __future__ import annotations
 
 from collectives.catalogue.algorithm import Algorithm
-from collectives.inter_patterns.groups import check_call
+from collectives.catalogue.declaration import algorithm
+from collectives.inter_patterns.groups import checked_sizes
 from collectives.inter_patterns.root_gathering import collect, exchange_at_once
 from collectives.inter_patterns.root_gathering_claims import at_once_claims
 from collectives.intra.bcast import circulant
 from collectives.intra.gather import binomial
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
-GATHER, BCAST, SEGMENT_BYTES = binomial.ALGORITHM, circulant.ALGORITHM, circulant.SEGMENT_BYTES
+GATHER, BCAST, SEGMENT_BYTES = binomial.gather_binomial, circulant.bcast_circulant, circulant.SEGMENT_BYTES
 PARAMETERS = {"gather": GATHER, "bcast": BCAST, "segment_bytes": SEGMENT_BYTES}
 
 
+@algorithm(parameters=PARAMETERS, **at_once_claims(PARAMETERS))
 def allgather_root_gathering_best(
     inter: Intercomm,
     local: Comm,
@@ -46,17 +48,6 @@ def allgather_root_gathering_best(
     tag: int = 0,
 ) -> None:
     """Gather the blocks of the other group's ranks to all ranks of this group."""
-    parameters = {"gather": gather, "bcast": bcast, "segment_bytes": segment_bytes}
-    p, _ = check_call(ALGORITHM, inter, local, parameters)
+    p, _ = checked_sizes(inter, local)
     whole = collect(local, sendbuf, p * sendbuf.size, None, gather, tag)
     exchange_at_once(inter, local, whole, recvbuf, bcast, segment_bytes, tag)
-
-
-ALGORITHM = Algorithm(
-    operation="allgather",
-    name="root_gathering_best",
-    kind="inter",
-    run=allgather_root_gathering_best,
-    parameters=PARAMETERS,
-    **at_once_claims(PARAMETERS),
-)

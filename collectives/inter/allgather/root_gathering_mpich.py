@@ -26,17 +26,19 @@ Source   Kang, Träff, Al-Bahrani, Agrawal, Choudhary, Liao, Scalable Algorithms
 from __future__ import annotations
 
 from collectives.catalogue.algorithm import Algorithm, Case
-from collectives.inter_patterns.groups import check_local
+from collectives.catalogue.declaration import algorithm
 from collectives.inter_patterns.root_gathering import check_parts, collect, exchange_in_turn, resolve_first
 from collectives.inter_patterns.root_gathering_claims import in_turn_claims
 from collectives.intra.bcast import scatter_ring_allgather
 from collectives.intra.gather import binomial
+from collectives.tools.local_group import check_local
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
-GATHER, BCAST = binomial.ALGORITHM, scatter_ring_allgather.ALGORITHM
+GATHER, BCAST = binomial.gather_binomial, scatter_ring_allgather.bcast_scatter_ring_allgather
 PARAMETERS = {"gather": GATHER, "bcast": BCAST, "first": None}
 
 
+@algorithm(checks_itself=True, parameters=PARAMETERS, **in_turn_claims(PARAMETERS))
 def allgather_root_gathering_mpich(
     inter: Intercomm,
     local: Comm,
@@ -51,18 +53,8 @@ def allgather_root_gathering_mpich(
     """Gather the blocks of the other group's ranks to all ranks of this group."""
     check_local(inter, local)
     p, q = inter.Get_size(), inter.Get_remote_size()
-    check_parts(ALGORITHM, Case(p, q=q, parameters={"gather": gather, "bcast": bcast}))
+    check_parts(allgather_root_gathering_mpich, Case(p, q=q, parameters={"gather": gather, "bcast": bcast}))
     total = p * sendbuf.size
-    goes_first = resolve_first(ALGORITHM, (p, total), (q, recvbuf.size), first)
+    goes_first = resolve_first(allgather_root_gathering_mpich, (p, total), (q, recvbuf.size), first)
     whole = collect(local, sendbuf, total, None, gather, tag)
     exchange_in_turn(inter, local, whole, recvbuf, goes_first, bcast, tag)
-
-
-ALGORITHM = Algorithm(
-    operation="allgather",
-    name="root_gathering_mpich",
-    kind="inter",
-    run=allgather_root_gathering_mpich,
-    parameters=PARAMETERS,
-    **in_turn_claims(PARAMETERS),
-)

@@ -30,6 +30,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.declaration import algorithm
 from collectives.inter_patterns.full_duplex import ALLGATHER, ALLGATHERV, PARAMETERS, Sides, gather_parts, runs_of_all, sides
 from collectives.inter_patterns.full_duplex_claims import case_sides, duplex_claims, gather_part
 from collectives.inter_patterns.groups import GroupPart
@@ -37,35 +38,6 @@ from collectives.tools.blocks import Layout
 from collectives.tools.messages import exchange
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 from collectives.tools.subset import Subset
-
-
-def allgather_two_stage(
-    inter: Intercomm,
-    local: Comm,
-    sendbuf: Buffer,
-    recvbuf: Buffer,
-    *,
-    allgather: Algorithm = ALLGATHER,
-    allgatherv: Algorithm = ALLGATHERV,
-    tag: int = 0,
-) -> None:
-    """Gather the blocks of the other group's ranks to all ranks of this group."""
-    rank, s = inter.Get_rank(), sides(ALGORITHM, inter, local, sendbuf, recvbuf, allgather, allgatherv)
-    if s.in_a:
-        _exchange_in_a(inter, sendbuf, recvbuf, s, rank, tag)
-        j = rank % s.q
-        across = range(j, s.p, s.q)
-        block, counts = recvbuf[j * s.k_b : (j + 1) * s.k_b], _sizes(s.pieces(j))
-        gather_parts(Subset(local, across, rank // s.q), block, counts, allgather, allgatherv, tag)
-        along, counts = _along(s, rank // s.q)
-        gather_parts(Subset(local, along, rank - along[0]), recvbuf, counts, allgather, allgatherv, tag)
-    else:
-        pieces = s.pieces(rank)
-        for g in range(pieces.p):
-            i = s.runs.start(rank) + g
-            incoming = recvbuf[i * s.k_a : (i + 1) * s.k_a]
-            exchange(inter, pieces.block(sendbuf, g), g * s.q + rank, incoming, i, tag)
-        gather_parts(local, recvbuf, runs_of_all(s.p, s.q, s.k_a), allgather, allgatherv, tag)
 
 
 def _exchange_in_a(inter: Intercomm, sendbuf: Buffer, recvbuf: Buffer, s: Sides, rank: int, tag: int) -> None:
@@ -110,11 +82,31 @@ def _kinds(case: Case) -> list[GroupPart]:
     return _parts(case, {0, s.q - 1}, {0, s.p // s.q - 1})
 
 
-ALGORITHM = Algorithm(
-    operation="allgather",
-    name="two_stage",
-    kind="inter",
-    run=allgather_two_stage,
-    parameters=PARAMETERS,
-    **duplex_claims(_piece_back, _parts, _kinds),
-)
+@algorithm(checks_itself=True, parameters=PARAMETERS, **duplex_claims(_piece_back, _parts, _kinds))
+def allgather_two_stage(
+    inter: Intercomm,
+    local: Comm,
+    sendbuf: Buffer,
+    recvbuf: Buffer,
+    *,
+    allgather: Algorithm = ALLGATHER,
+    allgatherv: Algorithm = ALLGATHERV,
+    tag: int = 0,
+) -> None:
+    """Gather the blocks of the other group's ranks to all ranks of this group."""
+    rank, s = inter.Get_rank(), sides(allgather_two_stage, inter, local, sendbuf, recvbuf, allgather, allgatherv)
+    if s.in_a:
+        _exchange_in_a(inter, sendbuf, recvbuf, s, rank, tag)
+        j = rank % s.q
+        across = range(j, s.p, s.q)
+        block, counts = recvbuf[j * s.k_b : (j + 1) * s.k_b], _sizes(s.pieces(j))
+        gather_parts(Subset(local, across, rank // s.q), block, counts, allgather, allgatherv, tag)
+        along, counts = _along(s, rank // s.q)
+        gather_parts(Subset(local, along, rank - along[0]), recvbuf, counts, allgather, allgatherv, tag)
+    else:
+        pieces = s.pieces(rank)
+        for g in range(pieces.p):
+            i = s.runs.start(rank) + g
+            incoming = recvbuf[i * s.k_a : (i + 1) * s.k_a]
+            exchange(inter, pieces.block(sendbuf, g), g * s.q + rank, incoming, i, tag)
+        gather_parts(local, recvbuf, runs_of_all(s.p, s.q, s.k_a), allgather, allgatherv, tag)

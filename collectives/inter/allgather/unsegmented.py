@@ -31,40 +31,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.declaration import algorithm
 from collectives.inter_patterns.full_duplex import ALLGATHER, ALLGATHERV, PARAMETERS, Sides, gather_parts, runs_of_all, sides
 from collectives.inter_patterns.full_duplex_claims import case_sides, duplex_claims, gather_part
 from collectives.inter_patterns.groups import GroupPart
 from collectives.tools.messages import exchange
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 from collectives.tools.subset import Subset
-
-
-def allgather_unsegmented(
-    inter: Intercomm,
-    local: Comm,
-    sendbuf: Buffer,
-    recvbuf: Buffer,
-    *,
-    allgather: Algorithm = ALLGATHER,
-    allgatherv: Algorithm = ALLGATHERV,
-    tag: int = 0,
-) -> None:
-    """Gather the blocks of the other group's ranks to all ranks of this group."""
-    rank, s = inter.Get_rank(), sides(ALGORITHM, inter, local, sendbuf, recvbuf, allgather, allgatherv)
-    if s.in_a:
-        j = s.run_of(rank)
-        c = rank - s.runs.start(j)
-        incoming = recvbuf[j * s.k_b : (j + 1) * s.k_b] if c < s.p // s.q else None
-        exchange(inter, sendbuf, j, incoming, j, tag)
-        members, counts = _set(s, min(c, s.p // s.q - 1))
-        subset = Subset(local, members, members.index(rank))
-        gather_parts(subset, recvbuf, counts, allgather, allgatherv, tag)
-    else:
-        for c in range(s.runs.size(rank)):
-            i = s.runs.start(rank) + c
-            outgoing = sendbuf if c < s.p // s.q else None
-            exchange(inter, outgoing, i, recvbuf[i * s.k_a : (i + 1) * s.k_a], i, tag)
-        gather_parts(local, recvbuf, runs_of_all(s.p, s.q, s.k_a), allgather, allgatherv, tag)
 
 
 def _set(s: Sides, c: int) -> tuple[list[int], list[int]]:
@@ -96,11 +69,30 @@ def _kinds(case: Case) -> list[GroupPart]:
     return _parts(case, {0, s.p // s.q - 1})
 
 
-ALGORITHM = Algorithm(
-    operation="allgather",
-    name="unsegmented",
-    kind="inter",
-    run=allgather_unsegmented,
-    parameters=PARAMETERS,
-    **duplex_claims(_piece_back, _parts, _kinds),
-)
+@algorithm(checks_itself=True, parameters=PARAMETERS, **duplex_claims(_piece_back, _parts, _kinds))
+def allgather_unsegmented(
+    inter: Intercomm,
+    local: Comm,
+    sendbuf: Buffer,
+    recvbuf: Buffer,
+    *,
+    allgather: Algorithm = ALLGATHER,
+    allgatherv: Algorithm = ALLGATHERV,
+    tag: int = 0,
+) -> None:
+    """Gather the blocks of the other group's ranks to all ranks of this group."""
+    rank, s = inter.Get_rank(), sides(allgather_unsegmented, inter, local, sendbuf, recvbuf, allgather, allgatherv)
+    if s.in_a:
+        j = s.run_of(rank)
+        c = rank - s.runs.start(j)
+        incoming = recvbuf[j * s.k_b : (j + 1) * s.k_b] if c < s.p // s.q else None
+        exchange(inter, sendbuf, j, incoming, j, tag)
+        members, counts = _set(s, min(c, s.p // s.q - 1))
+        subset = Subset(local, members, members.index(rank))
+        gather_parts(subset, recvbuf, counts, allgather, allgatherv, tag)
+    else:
+        for c in range(s.runs.size(rank)):
+            i = s.runs.start(rank) + c
+            outgoing = sendbuf if c < s.p // s.q else None
+            exchange(inter, outgoing, i, recvbuf[i * s.k_a : (i + 1) * s.k_a], i, tag)
+        gather_parts(local, recvbuf, runs_of_all(s.p, s.q, s.k_a), allgather, allgatherv, tag)

@@ -23,30 +23,22 @@ Source   Silva, Silva, Implementing MPI-2 Extended Collective Operations, EuroPV
 from __future__ import annotations
 
 from collectives.catalogue.algorithm import Algorithm
-from collectives.inter_patterns.groups import check_call
+from collectives.catalogue.declaration import algorithm
+from collectives.inter_patterns.groups import checked_sizes
 from collectives.inter_patterns.leaders import by_leaders, leader_claims
 from collectives.intra.bcast import binomial
 from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
-BCAST = binomial.ALGORITHM
+BCAST = binomial.bcast_binomial
 PARAMETERS = {"bcast": BCAST}
 
 
+@algorithm(parameters=PARAMETERS, **leader_claims(PARAMETERS))
 def allgather_wmpi(
     inter: Intercomm, local: Comm, sendbuf: Buffer, recvbuf: Buffer, *, bcast: Algorithm = BCAST, tag: int = 0
 ) -> None:
     """Gather the blocks of the other group's ranks to all ranks of this group."""
-    _, q = check_call(ALGORITHM, inter, local, {"bcast": bcast})
+    _, q = checked_sizes(inter, local)
     layout = Layout.equal(recvbuf.size, q)
     by_leaders(inter, local, sendbuf, recvbuf, layout, bcast, tag)
-
-
-ALGORITHM = Algorithm(
-    operation="allgather",
-    name="wmpi",
-    kind="inter",
-    run=allgather_wmpi,
-    parameters=PARAMETERS,
-    **leader_claims(PARAMETERS),
-)

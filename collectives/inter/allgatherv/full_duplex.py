@@ -32,12 +32,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Rounds
 from collectives.inter_patterns.even_cut import exchange_pieces, exchange_pieces_schedule, gathered_pieces, unknown_order
 from collectives.inter_patterns.full_duplex import ALLGATHER, ALLGATHERV, gather_parts, nearly_equal_sizes
 from collectives.inter_patterns.groups import (
     GroupPart,
-    check_call,
+    checked_sizes,
     concurrent,
     group_and_rank,
     process_numbers,
@@ -54,48 +55,19 @@ from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 from collectives.tools.unbuffered import SynchronousComm, UnbufferedBetween
 
-ALLREDUCE, EXSCAN = allreduce_doubling.ALGORITHM, exscan_doubling.ALGORITHM
+ALLREDUCE, EXSCAN = allreduce_doubling.allreduce_recursive_doubling, exscan_doubling.exscan_recursive_doubling
 COUNT_BYTES = 8
 
 
-def allgatherv_full_duplex(
-    inter: Intercomm,
-    local: Comm,
-    sendbuf: Buffer,
-    recvbuf: Buffer,
-    counts: Sequence[int],
-    *,
-    allgather: Algorithm = ALLGATHER,
-    allgatherv: Algorithm = ALLGATHERV,
-    allreduce: Algorithm = ALLREDUCE,
-    exscan: Algorithm = EXSCAN,
-    receive_order: str = "multi_target",
-    tag: int = 0,
-) -> None:
-    """Gather the blocks of the other group's ranks to all ranks of this group."""
-    parameters = {"allgather": allgather, "allgatherv": allgatherv, "allreduce": allreduce, "exscan": exscan}
-    own, other = check_call(ALGORITHM, inter, local, {**parameters, "receive_order": receive_order})
-    inter, local = UnbufferedBetween(inter), SynchronousComm(local)
-    blocks = Layout.of_ranks(counts, other)
-    total = blocks.size(0, other)
-    if recvbuf.size < total:
-        raise ValueError(f"a buffer of {recvbuf.size} elements is too small for all blocks, {total} elements")
-    size, own_total, start = np.array([sendbuf.size], np.int64), np.zeros(1, np.int64), np.zeros(1, np.int64)
-    allreduce.run(local, size, own_total, op=ADD, tag=tag)
-    exscan.run(local, size, start, op=ADD, tag=tag)
-    exchange_pieces(inter, sendbuf, int(start[0]), int(own_total[0]), recvbuf, blocks, receive_order, tag)
-    gather_parts(local, recvbuf[0:total], nearly_equal_sizes(total, own), allgather, allgatherv, tag)
-
-
 def schedule(case: Case) -> Rounds | None:
-    order = ALGORITHM.parameter(case, "receive_order")
+    order = allgatherv_full_duplex.parameter(case, "receive_order")
     counting, gathering = (posted(plan, synchronous=True) for plan in (_free_sums(case), concurrent(gathered_pieces(case))))
     return sequential(counting, exchange_pieces_schedule(case, order), gathering)
 
 
-def fits(case: Case) -> str | None:
+def why_unsupported(case: Case) -> str | None:
     parts = [*_counting(case), *gathered_pieces(case)]
-    return unknown_order(ALGORITHM.parameter(case, "receive_order")) or unsupported(parts)
+    return unknown_order(allgatherv_full_duplex.parameter(case, "receive_order")) or unsupported(parts)
 
 
 def closed_sent(case: Case, rank: int) -> int | None:
@@ -112,7 +84,7 @@ def scratch(case: Case, rank: int) -> int:
 def _counting(case: Case) -> list[GroupPart]:
     names = ("allreduce", "exscan")
     return [
-        (ALGORITHM.parameter(case, name), Case(len(ranks), COUNT_BYTES, itemsize=COUNT_BYTES), ranks)
+        (allgatherv_full_duplex.parameter(case, name), Case(len(ranks), COUNT_BYTES, itemsize=COUNT_BYTES), ranks)
         for name in names
         for ranks in process_numbers(case)
     ]
@@ -124,20 +96,30 @@ def _free_sums(case: Case) -> Rounds | None:
     return None if plan is None else ([t._replace(combined=0) for t in transfers] for transfers in plan)
 
 
-ALGORITHM = Algorithm(
-    operation="allgatherv",
-    name="full_duplex",
-    kind="inter",
-    run=allgatherv_full_duplex,
-    schedule=schedule,
-    scratch=scratch,
-    fits=fits,
-    closed_sent=closed_sent,
-    parameters={
-        "allgather": ALLGATHER,
-        "allgatherv": ALLGATHERV,
-        "allreduce": ALLREDUCE,
-        "exscan": EXSCAN,
-        "receive_order": "multi_target",
-    },
-)
+@algorithm(schedule=schedule, scratch=scratch, why_unsupported=why_unsupported, closed_sent=closed_sent)
+def allgatherv_full_duplex(
+    inter: Intercomm,
+    local: Comm,
+    sendbuf: Buffer,
+    recvbuf: Buffer,
+    counts: Sequence[int],
+    *,
+    allgather: Algorithm = ALLGATHER,
+    allgatherv: Algorithm = ALLGATHERV,
+    allreduce: Algorithm = ALLREDUCE,
+    exscan: Algorithm = EXSCAN,
+    receive_order: str = "multi_target",
+    tag: int = 0,
+) -> None:
+    """Gather the blocks of the other group's ranks to all ranks of this group."""
+    own, other = checked_sizes(inter, local)
+    inter, local = UnbufferedBetween(inter), SynchronousComm(local)
+    blocks = Layout.of_ranks(counts, other)
+    total = blocks.size(0, other)
+    if recvbuf.size < total:
+        raise ValueError(f"a buffer of {recvbuf.size} elements is too small for all blocks, {total} elements")
+    size, own_total, start = np.array([sendbuf.size], np.int64), np.zeros(1, np.int64), np.zeros(1, np.int64)
+    allreduce.run(local, size, own_total, op=ADD, tag=tag)
+    exscan.run(local, size, start, op=ADD, tag=tag)
+    exchange_pieces(inter, sendbuf, int(start[0]), int(own_total[0]), recvbuf, blocks, receive_order, tag)
+    gather_parts(local, recvbuf[0:total], nearly_equal_sizes(total, own), allgather, allgatherv, tag)

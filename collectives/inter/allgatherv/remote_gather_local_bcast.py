@@ -26,9 +26,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.declaration import algorithm
 from collectives.inter_patterns.groups import (
     UNDECIDED,
-    check_call,
+    checked_sizes,
     comes_first,
     scratch_in,
     unsupported,
@@ -39,10 +40,25 @@ from collectives.tools.blocks import Layout
 from collectives.tools.messages import send, wait_all
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
-BCAST = binomial.ALGORITHM
+BCAST = binomial.bcast_binomial
 PARAMETERS = {"bcast": BCAST, "first": None}
 
 
+def _a_first(case: Case) -> bool | None:
+    return comes_first((case.p, 0), (case.q, 0), allgatherv_remote_gather_local_bcast.parameter(case, "first"))
+
+
+def why_unsupported(case: Case) -> str | None:
+    return UNDECIDED.format(p=case.p) if _a_first(case) is None else unsupported(parts(PARAMETERS, case))
+
+
+@algorithm(
+    schedule=None,
+    why_unsupported=why_unsupported,
+    scratch=lambda case, rank: scratch_in(parts(PARAMETERS, case), rank),
+    closed_sent=lambda case, rank: bytes_sent(PARAMETERS, case, rank),
+    parameters=PARAMETERS,
+)
 def allgatherv_remote_gather_local_bcast(
     inter: Intercomm,
     local: Comm,
@@ -55,7 +71,7 @@ def allgatherv_remote_gather_local_bcast(
     tag: int = 0,
 ) -> None:
     """Gather the blocks of the other group's ranks to all ranks of this group."""
-    p, q = check_call(ALGORITHM, inter, local, {"bcast": bcast, "first": first})
+    p, q = checked_sizes(inter, local)
     layout = Layout.of_ranks(counts, q)
     layout.check_size(recvbuf)
     for sending in (True, False) if comes_first((p, 0), (q, 0), first) else (False, True):
@@ -65,24 +81,3 @@ def allgatherv_remote_gather_local_bcast(
             sources = [rank for rank in range(q) if layout.size(rank)]
             wait_all([inter.Irecv(layout.block(recvbuf, rank), rank, tag) for rank in sources])
     bcast.run(local, layout.block(recvbuf, 0, q), root=0, tag=tag)
-
-
-def _a_first(case: Case) -> bool | None:
-    return comes_first((case.p, 0), (case.q, 0), ALGORITHM.parameter(case, "first"))
-
-
-def fits(case: Case) -> str | None:
-    return UNDECIDED.format(p=case.p) if _a_first(case) is None else unsupported(parts(PARAMETERS, case))
-
-
-ALGORITHM: Algorithm = Algorithm(
-    operation="allgatherv",
-    name="remote_gather_local_bcast",
-    kind="inter",
-    run=allgatherv_remote_gather_local_bcast,
-    schedule=None,
-    fits=fits,
-    scratch=lambda case, rank: scratch_in(parts(PARAMETERS, case), rank),
-    closed_sent=lambda case, rank: bytes_sent(PARAMETERS, case, rank),
-    parameters=PARAMETERS,
-)

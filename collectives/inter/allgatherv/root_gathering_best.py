@@ -28,7 +28,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from collectives.catalogue.algorithm import Algorithm
-from collectives.inter_patterns.groups import check_call
+from collectives.catalogue.declaration import algorithm
+from collectives.inter_patterns.groups import checked_sizes
 from collectives.inter_patterns.root_gathering import collect_by_counts, exchange_at_once
 from collectives.inter_patterns.root_gathering_claims import at_once_claims
 from collectives.intra.bcast import circulant
@@ -37,10 +38,11 @@ from collectives.intra.gatherv import linear
 from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
-GATHER, BCAST, SEGMENT_BYTES = binomial.ALGORITHM, circulant.ALGORITHM, circulant.SEGMENT_BYTES
+GATHER, BCAST, SEGMENT_BYTES = binomial.gather_binomial, circulant.bcast_circulant, circulant.SEGMENT_BYTES
 PARAMETERS = {"gather": GATHER, "bcast": BCAST, "segment_bytes": SEGMENT_BYTES}
 
 
+@algorithm(parameters=PARAMETERS, **at_once_claims({**PARAMETERS, "gatherv": linear.gatherv_linear}))
 def allgatherv_root_gathering_best(
     inter: Intercomm,
     local: Comm,
@@ -54,18 +56,7 @@ def allgatherv_root_gathering_best(
     tag: int = 0,
 ) -> None:
     """Gather the blocks of the other group's ranks to all ranks of this group."""
-    parameters = {"gather": gather, "bcast": bcast, "segment_bytes": segment_bytes}
-    _, q = check_call(ALGORITHM, inter, local, parameters)
+    _, q = checked_sizes(inter, local)
     expected = Layout.of_ranks(counts, q).size(0, q)
     whole = collect_by_counts(local, sendbuf, gather, tag)
     exchange_at_once(inter, local, whole, recvbuf[0:expected], bcast, segment_bytes, tag)
-
-
-ALGORITHM: Algorithm = Algorithm(
-    operation="allgatherv",
-    name="root_gathering_best",
-    kind="inter",
-    run=allgatherv_root_gathering_best,
-    parameters=PARAMETERS,
-    **at_once_claims({**PARAMETERS, "gatherv": linear.ALGORITHM}),
-)

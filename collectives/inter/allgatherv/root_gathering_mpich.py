@@ -31,6 +31,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from collectives.catalogue.algorithm import Algorithm
+from collectives.catalogue.declaration import algorithm
 from collectives.inter_patterns.root_gathering import exchange_in_turn_by_counts
 from collectives.inter_patterns.root_gathering_claims import in_turn_claims
 from collectives.intra.allgather import bruck
@@ -38,11 +39,12 @@ from collectives.intra.bcast import scatter_ring_allgather
 from collectives.intra.gatherv import linear
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
-GATHERV, BCAST = linear.ALGORITHM, scatter_ring_allgather.ALGORITHM
-ALLGATHER = bruck.ALGORITHM
+GATHERV, BCAST = linear.gatherv_linear, scatter_ring_allgather.bcast_scatter_ring_allgather
+ALLGATHER = bruck.allgather_bruck
 PARAMETERS = {"gatherv": GATHERV, "allgather": ALLGATHER, "bcast": BCAST, "first": None}
 
 
+@algorithm(checks_itself=True, parameters=PARAMETERS, **in_turn_claims(PARAMETERS))
 def allgatherv_root_gathering_mpich(
     inter: Intercomm,
     local: Comm,
@@ -58,14 +60,4 @@ def allgatherv_root_gathering_mpich(
 ) -> None:
     """Gather the blocks of the other group's ranks to all ranks of this group."""
     parts = {"gatherv": gatherv, "allgather": allgather, "bcast": bcast}
-    exchange_in_turn_by_counts(ALGORITHM, inter, local, sendbuf, recvbuf, counts, parts, first, tag)
-
-
-ALGORITHM = Algorithm(
-    operation="allgatherv",
-    name="root_gathering_mpich",
-    kind="inter",
-    run=allgatherv_root_gathering_mpich,
-    parameters=PARAMETERS,
-    **in_turn_claims(PARAMETERS),
-)
+    exchange_in_turn_by_counts(allgatherv_root_gathering_mpich, inter, local, sendbuf, recvbuf, counts, parts, first, tag)

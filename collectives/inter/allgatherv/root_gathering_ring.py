@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from collectives.catalogue.algorithm import Algorithm
+from collectives.catalogue.declaration import algorithm
 from collectives.inter_patterns.root_gathering import exchange_in_turn_by_counts
 from collectives.inter_patterns.root_gathering_claims import in_turn_claims
 from collectives.intra.allgather import bruck
@@ -30,11 +31,12 @@ from collectives.intra.bcast import scatter_ring_allgather
 from collectives.intra.gatherv import ring
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
-GATHERV, BCAST = ring.ALGORITHM, scatter_ring_allgather.ALGORITHM
-ALLGATHER = bruck.ALGORITHM
+GATHERV, BCAST = ring.gatherv_ring, scatter_ring_allgather.bcast_scatter_ring_allgather
+ALLGATHER = bruck.allgather_bruck
 PARAMETERS = {"gatherv": GATHERV, "allgather": ALLGATHER, "bcast": BCAST, "first": None}
 
 
+@algorithm(checks_itself=True, parameters=PARAMETERS, **in_turn_claims(PARAMETERS))
 def allgatherv_root_gathering_ring(
     inter: Intercomm,
     local: Comm,
@@ -50,14 +52,4 @@ def allgatherv_root_gathering_ring(
 ) -> None:
     """Gather the blocks of the other group's ranks to all ranks of this group."""
     parts = {"gatherv": gatherv, "allgather": allgather, "bcast": bcast}
-    exchange_in_turn_by_counts(ALGORITHM, inter, local, sendbuf, recvbuf, counts, parts, first, tag)
-
-
-ALGORITHM = Algorithm(
-    operation="allgatherv",
-    name="root_gathering_ring",
-    kind="inter",
-    run=allgatherv_root_gathering_ring,
-    parameters=PARAMETERS,
-    **in_turn_claims(PARAMETERS),
-)
+    exchange_in_turn_by_counts(allgatherv_root_gathering_ring, inter, local, sendbuf, recvbuf, counts, parts, first, tag)

@@ -24,16 +24,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from collectives.catalogue.algorithm import Algorithm
-from collectives.inter_patterns.groups import check_call
+from collectives.catalogue.declaration import algorithm
+from collectives.inter_patterns.groups import checked_sizes
 from collectives.inter_patterns.leaders import by_leaders, leader_claims
 from collectives.intra.bcast import binomial
 from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
-BCAST = binomial.ALGORITHM
+BCAST = binomial.bcast_binomial
 PARAMETERS = {"bcast": BCAST}
 
 
+@algorithm(parameters=PARAMETERS, **leader_claims(PARAMETERS))
 def allgatherv_wmpi(
     inter: Intercomm,
     local: Comm,
@@ -45,16 +47,6 @@ def allgatherv_wmpi(
     tag: int = 0,
 ) -> None:
     """Gather the blocks of the other group's ranks to all ranks of this group."""
-    _, q = check_call(ALGORITHM, inter, local, {"bcast": bcast})
+    _, q = checked_sizes(inter, local)
     layout = Layout.of_ranks(counts, q)
     by_leaders(inter, local, sendbuf, recvbuf, layout, bcast, tag)
-
-
-ALGORITHM = Algorithm(
-    operation="allgatherv",
-    name="wmpi",
-    kind="inter",
-    run=allgatherv_wmpi,
-    parameters=PARAMETERS,
-    **leader_claims(PARAMETERS),
-)

@@ -24,13 +24,14 @@ Source   fakempi; the exchange: Kang, Träff, Al-Bahrani, Agrawal, Choudhary, Li
 from __future__ import annotations
 
 from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Rounds
 from collectives.inter_patterns.even_cut import exchange_pieces, exchange_runs_schedule, unknown_order
 from collectives.inter_patterns.full_duplex import ALLGATHER, ALLGATHERV, gather_parts, nearly_equal_sizes
 from collectives.inter_patterns.full_duplex_claims import gather_part
 from collectives.inter_patterns.groups import (
     GroupPart,
-    check_call,
+    checked_sizes,
     concurrent,
     group_and_rank,
     process_numbers,
@@ -46,48 +47,20 @@ from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
 from collectives.tools.unbuffered import SynchronousComm, UnbufferedBetween
 
 
-def allreduce_even_cut(
-    inter: Intercomm,
-    local: Comm,
-    sendbuf: Buffer,
-    recvbuf: Buffer,
-    *,
-    op: Op,
-    reduce_scatter: Algorithm = REDUCE_SCATTER,
-    allgather: Algorithm = ALLGATHER,
-    allgatherv: Algorithm = ALLGATHERV,
-    receive_order: str = "multi_target",
-    tag: int = 0,
-) -> None:
-    """Leave the result of the other group's operands in `recvbuf` on every rank."""
-    parameters = {
-        "reduce_scatter": reduce_scatter,
-        "allgather": allgather,
-        "allgatherv": allgatherv,
-        "receive_order": receive_order,
-    }
-    own, other = check_call(ALGORITHM, inter, local, parameters, op.Is_commutative())
-    inter, local = UnbufferedBetween(inter), SynchronousComm(local)
-    piece, start = own_piece(local, sendbuf, op, reduce_scatter, tag)
-    blocks = Layout.nearly_equal(recvbuf.size, other)
-    exchange_pieces(inter, piece, start, sendbuf.size, recvbuf, blocks, receive_order, tag)
-    gather_parts(local, recvbuf, nearly_equal_sizes(recvbuf.size, own), allgather, allgatherv, tag)
-
-
 def schedule(case: Case) -> Rounds | None:
     a, b = _elements(case)
     across = exchange_runs_schedule(
         case,
         (Layout.nearly_equal(a, case.p), Layout.nearly_equal(a, case.q)),
         (Layout.nearly_equal(b, case.q), Layout.nearly_equal(b, case.p)),
-        ALGORITHM.parameter(case, "receive_order"),
+        allreduce_even_cut.parameter(case, "receive_order"),
     )
     reduced, gathered = (posted(concurrent(parts), synchronous=True) for parts in (_reduced(case), _gathered(case)))
     return sequential(reduced, across, gathered)
 
 
-def fits(case: Case) -> str | None:
-    order = ALGORITHM.parameter(case, "receive_order")
+def why_unsupported(case: Case) -> str | None:
+    order = allreduce_even_cut.parameter(case, "receive_order")
     return unknown_order(order) or unsupported([*_reduced(case), *_gathered(case)])
 
 
@@ -112,7 +85,7 @@ def _piece(case: Case, rank: int) -> int:
 
 
 def _reduced(case: Case) -> list[GroupPart]:
-    return reduce_scatter_parts(case, _elements(case), ALGORITHM.parameter(case, "reduce_scatter"))
+    return reduce_scatter_parts(case, _elements(case), allreduce_even_cut.parameter(case, "reduce_scatter"))
 
 
 def _gathered(case: Case) -> list[GroupPart]:
@@ -123,20 +96,30 @@ def _gathered(case: Case) -> list[GroupPart]:
     ]
 
 
-ALGORITHM = Algorithm(
-    operation="allreduce",
-    name="even_cut",
-    kind="inter",
-    run=allreduce_even_cut,
+@algorithm(
     schedule=schedule,
     scratch=scratch,
-    fits=fits,
+    why_unsupported=why_unsupported,
     closed_sent=closed_sent,
     closed_combined=lambda case: None,
-    parameters={
-        "reduce_scatter": REDUCE_SCATTER,
-        "allgather": ALLGATHER,
-        "allgatherv": ALLGATHERV,
-        "receive_order": "multi_target",
-    },
 )
+def allreduce_even_cut(
+    inter: Intercomm,
+    local: Comm,
+    sendbuf: Buffer,
+    recvbuf: Buffer,
+    *,
+    op: Op,
+    reduce_scatter: Algorithm = REDUCE_SCATTER,
+    allgather: Algorithm = ALLGATHER,
+    allgatherv: Algorithm = ALLGATHERV,
+    receive_order: str = "multi_target",
+    tag: int = 0,
+) -> None:
+    """Leave the result of the other group's operands in `recvbuf` on every rank."""
+    own, other = checked_sizes(inter, local)
+    inter, local = UnbufferedBetween(inter), SynchronousComm(local)
+    piece, start = own_piece(local, sendbuf, op, reduce_scatter, tag)
+    blocks = Layout.nearly_equal(recvbuf.size, other)
+    exchange_pieces(inter, piece, start, sendbuf.size, recvbuf, blocks, receive_order, tag)
+    gather_parts(local, recvbuf, nearly_equal_sizes(recvbuf.size, own), allgather, allgatherv, tag)

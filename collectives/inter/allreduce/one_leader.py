@@ -22,6 +22,7 @@ Source   fakempi; Träff, Optimal Broadcast Schedules in Logarithmic Time, 2024,
 from __future__ import annotations
 
 from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Rounds
 from collectives.inter.bcast import joined
 from collectives.inter.reduce import circulant
@@ -29,7 +30,6 @@ from collectives.inter_patterns.groups import (
     UNDECIDED,
     GroupPart,
     RootRole,
-    check_local,
     concurrent,
     process_numbers,
     scratch_in,
@@ -41,44 +41,14 @@ from collectives.inter_patterns.one_leader import a_is_larger
 from collectives.intra.bcast import binomial as bcast_binomial
 from collectives.intra.reduce import binomial as reduce_binomial
 from collectives.tools.blocks import scratch as spare_memory
+from collectives.tools.local_group import check_local
 from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
 
-REDUCE, BCAST = reduce_binomial.ALGORITHM, bcast_binomial.ALGORITHM
-THERE, BACK = joined.ALGORITHM, circulant.ALGORITHM
+REDUCE, BCAST = reduce_binomial.reduce_binomial, bcast_binomial.bcast_binomial
+THERE, BACK = joined.bcast_joined, circulant.reduce_circulant
 
 
-def allreduce_one_leader(
-    inter: Intercomm,
-    local: Comm,
-    sendbuf: Buffer,
-    recvbuf: Buffer,
-    *,
-    op: Op,
-    reduce: Algorithm = REDUCE,
-    bcast: Algorithm = BCAST,
-    startup_bytes: int = STARTUP_BYTES,
-    first: bool | None = None,
-    tag: int = 0,
-) -> None:
-    """Leave the result of the other group's operands in `recvbuf` on every rank."""
-    check_local(inter, local)
-    p, q = inter.Get_size(), inter.Get_remote_size()
-    parameters = {"reduce": reduce, "bcast": bcast, "startup_bytes": startup_bytes, "first": first}
-    case = Case(p, q=q, commutative=op.Is_commutative(), parameters=parameters)
-    ALGORITHM.check(case)
-    if a_is_larger(case):
-        THERE.run(inter, local, recvbuf, root=0, startup_bytes=startup_bytes, tag=tag)
-        BACK.run(inter, local, sendbuf, None, op=op, root=0, startup_bytes=startup_bytes, tag=tag)
-        return
-    leads = local.Get_rank() == 0
-    root, whole = (RootRole.ROOT, spare_memory(sendbuf, sendbuf.size)) if leads else (RootRole.PROC_NULL, None)
-    reduce.run(local, sendbuf, whole, op=op, root=0, tag=tag)
-    THERE.run(inter, local, whole, root=root, startup_bytes=startup_bytes, tag=tag)
-    BACK.run(inter, local, None, recvbuf if leads else None, op=op, root=root, startup_bytes=startup_bytes, tag=tag)
-    bcast.run(local, recvbuf, root=0, tag=tag)
-
-
-def fits(case: Case) -> str | None:
+def why_unsupported(case: Case) -> str | None:
     return UNDECIDED.format(p=case.p) if a_is_larger(case) is None else unsupported(_parts(case))
 
 
@@ -97,10 +67,10 @@ def closed_sent(case: Case, rank: int) -> int | None:
 
 def _parts(case: Case) -> list[GroupPart]:
     """The parts within the smaller group, and those between its leader (as root) and the other group."""
-    reduce, bcast = ALGORITHM.parameter(case, "reduce"), ALGORITHM.parameter(case, "bcast")
+    reduce, bcast = allreduce_one_leader.parameter(case, "reduce"), allreduce_one_leader.parameter(case, "bcast")
     (a, b), (in_a, in_b) = case.groups, process_numbers(case)
     smaller, larger, in_smaller, in_larger = (b, a, in_b, in_a) if a_is_larger(case) else (a, b, in_a, in_b)
-    size, cut = case.itemsize, {"startup_bytes": ALGORITHM.parameter(case, "startup_bytes")}
+    size, cut = case.itemsize, {"startup_bytes": allreduce_one_leader.parameter(case, "startup_bytes")}
     there = Case(smaller.p, smaller.m, q=larger.p, itemsize=size, parameters=cut)
     back = Case(smaller.p, q=larger.p, m_b=larger.m, itemsize=size, commutative=case.commutative, parameters=cut)
     both = [*in_smaller, *in_larger]
@@ -112,15 +82,39 @@ def _parts(case: Case) -> list[GroupPart]:
     ]
 
 
-ALGORITHM = Algorithm(
-    operation="allreduce",
-    name="one_leader",
-    kind="inter",
-    run=allreduce_one_leader,
+@algorithm(
     schedule=schedule,
     scratch=scratch,
-    fits=fits,
+    why_unsupported=why_unsupported,
     closed_sent=closed_sent,
     closed_combined=lambda case: None,
-    parameters={"reduce": REDUCE, "bcast": BCAST, "startup_bytes": STARTUP_BYTES, "first": None},
 )
+def allreduce_one_leader(
+    inter: Intercomm,
+    local: Comm,
+    sendbuf: Buffer,
+    recvbuf: Buffer,
+    *,
+    op: Op,
+    reduce: Algorithm = REDUCE,
+    bcast: Algorithm = BCAST,
+    startup_bytes: int = STARTUP_BYTES,
+    first: bool | None = None,
+    tag: int = 0,
+) -> None:
+    """Leave the result of the other group's operands in `recvbuf` on every rank."""
+    check_local(inter, local)
+    p, q = inter.Get_size(), inter.Get_remote_size()
+    parameters = {"reduce": reduce, "bcast": bcast, "startup_bytes": startup_bytes, "first": first}
+    case = Case(p, q=q, commutative=op.Is_commutative(), parameters=parameters)
+    allreduce_one_leader.check(case)
+    if a_is_larger(case):
+        THERE.run(inter, local, recvbuf, root=0, startup_bytes=startup_bytes, tag=tag)
+        BACK.run(inter, local, sendbuf, None, op=op, root=0, startup_bytes=startup_bytes, tag=tag)
+        return
+    leads = local.Get_rank() == 0
+    root, whole = (RootRole.ROOT, spare_memory(sendbuf, sendbuf.size)) if leads else (RootRole.PROC_NULL, None)
+    reduce.run(local, sendbuf, whole, op=op, root=0, tag=tag)
+    THERE.run(inter, local, whole, root=root, startup_bytes=startup_bytes, tag=tag)
+    BACK.run(inter, local, None, recvbuf if leads else None, op=op, root=root, startup_bytes=startup_bytes, tag=tag)
+    bcast.run(local, recvbuf, root=0, tag=tag)

@@ -23,36 +23,20 @@ Source   MPICH, src/mpi/coll/allreduce/allreduce_inter_reduce_exchange_bcast.c
 from __future__ import annotations
 
 from collectives.catalogue.algorithm import Algorithm, Case, Claims
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Seconds, message
-from collectives.inter_patterns.groups import GroupPart, check_call, process_numbers
+from collectives.inter_patterns.groups import GroupPart, checked_sizes, process_numbers
 from collectives.inter_patterns.leaders_exchange import leaders_exchange, leaders_exchange_claims
 from collectives.intra.bcast import binomial as bcast_binomial
 from collectives.intra.reduce import binomial as reduce_binomial
 from collectives.tools.numbers import ceil_log2
 from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
 
-REDUCE, BCAST = reduce_binomial.ALGORITHM, bcast_binomial.ALGORITHM
-
-
-def allreduce_reduce_exchange_bcast(
-    inter: Intercomm,
-    local: Comm,
-    sendbuf: Buffer,
-    recvbuf: Buffer,
-    *,
-    op: Op,
-    reduce: Algorithm = REDUCE,
-    bcast: Algorithm = BCAST,
-    tag: int = 0,
-) -> None:
-    """Leave the result of the other group's operands in `recvbuf` on every rank."""
-    check_call(ALGORITHM, inter, local, {"reduce": reduce, "bcast": bcast}, op.Is_commutative())
-    leaders_exchange(inter, local, sendbuf, recvbuf, op, reduce, tag)
-    bcast.run(local, recvbuf, root=0, tag=tag)
+REDUCE, BCAST = reduce_binomial.reduce_binomial, bcast_binomial.bcast_binomial
 
 
 def closed_rounds(case: Case) -> int | None:
-    names = [ALGORITHM.parameter(case, name).name for name in ("reduce", "bcast")]
+    names = [allreduce_reduce_exchange_bcast.parameter(case, name).name for name in ("reduce", "bcast")]
     if case.m != case.m_b or names != ["binomial", "binomial"]:
         return None
     return 1 + 2 * ceil_log2(max(case.p, case.q)) if case.m else 0
@@ -68,7 +52,7 @@ def closed_combined(case: Case) -> int | None:
 
 
 def _broadcasts(case: Case) -> list[GroupPart]:
-    bcast, (in_a, in_b) = ALGORITHM.parameter(case, "bcast"), process_numbers(case)
+    bcast, (in_a, in_b) = allreduce_reduce_exchange_bcast.parameter(case, "bcast"), process_numbers(case)
     return [
         (bcast, Case(case.p, case.m_b, itemsize=case.itemsize), in_a),
         (bcast, Case(case.q, case.m, itemsize=case.itemsize), in_b),
@@ -76,14 +60,26 @@ def _broadcasts(case: Case) -> list[GroupPart]:
 
 
 CLAIMS = leaders_exchange_claims(
-    lambda case: ALGORITHM.parameter(case, "reduce"), lambda case: (case.m, case.m_b), _broadcasts
+    lambda case: case.parameters.get("reduce", REDUCE), lambda case: (case.m, case.m_b), _broadcasts
 )
-ALGORITHM: Algorithm = Algorithm(
-    operation="allreduce",
-    name="reduce_exchange_bcast",
-    kind="inter",
-    run=allreduce_reduce_exchange_bcast,
-    parameters={"reduce": REDUCE, "bcast": BCAST},
+
+
+@algorithm(
     in_order=True,
-    **(CLAIMS | Claims(closed_rounds=closed_rounds, closed_time=closed_time, closed_combined=closed_combined)),
+    **CLAIMS | Claims(closed_rounds=closed_rounds, closed_time=closed_time, closed_combined=closed_combined),
 )
+def allreduce_reduce_exchange_bcast(
+    inter: Intercomm,
+    local: Comm,
+    sendbuf: Buffer,
+    recvbuf: Buffer,
+    *,
+    op: Op,
+    reduce: Algorithm = REDUCE,
+    bcast: Algorithm = BCAST,
+    tag: int = 0,
+) -> None:
+    """Leave the result of the other group's operands in `recvbuf` on every rank."""
+    checked_sizes(inter, local)
+    leaders_exchange(inter, local, sendbuf, recvbuf, op, reduce, tag)
+    bcast.run(local, recvbuf, root=0, tag=tag)

@@ -25,12 +25,12 @@ Source   Silva, Silva, Implementing MPI-2 Extended Collective Operations, EuroPV
 from __future__ import annotations
 
 from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Rounds, Seconds, Transfer, message
 from collectives.inter_patterns.groups import (
     UNDECIDED,
     GroupPart,
     a_comes_first,
-    check_local,
     concurrent,
     process_numbers,
     scratch_in,
@@ -43,36 +43,14 @@ from collectives.inter_patterns.root_gathering_claims import exchange_in_turn_sc
 from collectives.intra.bcast import binomial as bcast_binomial
 from collectives.intra.reduce import binomial as reduce_binomial
 from collectives.tools.blocks import scratch as spare_memory
+from collectives.tools.local_group import check_local
 from collectives.tools.numbers import ceil_log2
 from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
 
-REDUCE, BCAST = reduce_binomial.ALGORITHM, bcast_binomial.ALGORITHM
+REDUCE, BCAST = reduce_binomial.reduce_binomial, bcast_binomial.bcast_binomial
 
 
-def allreduce_wmpi(
-    inter: Intercomm,
-    local: Comm,
-    sendbuf: Buffer,
-    recvbuf: Buffer,
-    *,
-    op: Op,
-    reduce: Algorithm = REDUCE,
-    bcast: Algorithm = BCAST,
-    first: bool | None = None,
-    tag: int = 0,
-) -> None:
-    """Leave the result of the other group's operands in `recvbuf` on every rank."""
-    check_local(inter, local)
-    p, q = inter.Get_size(), inter.Get_remote_size()
-    goes_first = resolve_first(ALGORITHM, (p, p * sendbuf.size), (q, q * recvbuf.size), first)
-    parameters = {"reduce": reduce, "bcast": bcast, "first": goes_first}
-    ALGORITHM.check(Case(p, q=q, commutative=op.Is_commutative(), parameters=parameters))
-    whole = spare_memory(sendbuf, sendbuf.size) if local.Get_rank() == 0 else None
-    reduce.run(local, sendbuf, whole, op=op, root=0, tag=tag)
-    exchange_in_turn(inter, local, whole, recvbuf, goes_first, bcast, tag)
-
-
-def fits(case: Case) -> str | None:
+def why_unsupported(case: Case) -> str | None:
     return UNDECIDED.format(p=case.p) if a_comes_first(case) is None else unsupported(_parts(case))
 
 
@@ -93,7 +71,7 @@ def closed_sent(case: Case, rank: int) -> int | None:
 
 def closed_rounds(case: Case) -> int | None:
     """The later reduce, a hop, the leader's sends in one broadcast, a hop, and the other broadcast."""
-    names = [ALGORITHM.parameter(case, name).name for name in ("reduce", "bcast")]
+    names = [allreduce_wmpi.parameter(case, name).name for name in ("reduce", "bcast")]
     if case.m != case.m_b or names != ["binomial", "binomial"]:
         return None
     a, b = ceil_log2(case.p), ceil_log2(case.q)
@@ -115,7 +93,7 @@ def _by_leaders(case: Case, rank: int) -> int:
 
 
 def _parts(case: Case) -> list[GroupPart]:
-    reduce, bcast = ALGORITHM.parameter(case, "reduce"), ALGORITHM.parameter(case, "bcast")
+    reduce, bcast = allreduce_wmpi.parameter(case, "reduce"), allreduce_wmpi.parameter(case, "bcast")
     (p, q), (in_a, in_b), size = (case.p, case.q), process_numbers(case), case.itemsize
     return [
         (reduce, Case(p, case.m, itemsize=size, commutative=case.commutative), in_a),
@@ -125,18 +103,35 @@ def _parts(case: Case) -> list[GroupPart]:
     ]
 
 
-ALGORITHM = Algorithm(
-    operation="allreduce",
-    name="wmpi",
-    kind="inter",
-    run=allreduce_wmpi,
+@algorithm(
+    checks_itself=True,
     schedule=schedule,
     scratch=scratch,
-    fits=fits,
+    why_unsupported=why_unsupported,
     closed_rounds=closed_rounds,
     closed_sent=closed_sent,
     closed_time=closed_time,
     closed_combined=closed_combined,
-    parameters={"reduce": REDUCE, "bcast": BCAST, "first": None},
     in_order=True,
 )
+def allreduce_wmpi(
+    inter: Intercomm,
+    local: Comm,
+    sendbuf: Buffer,
+    recvbuf: Buffer,
+    *,
+    op: Op,
+    reduce: Algorithm = REDUCE,
+    bcast: Algorithm = BCAST,
+    first: bool | None = None,
+    tag: int = 0,
+) -> None:
+    """Leave the result of the other group's operands in `recvbuf` on every rank."""
+    check_local(inter, local)
+    p, q = inter.Get_size(), inter.Get_remote_size()
+    goes_first = resolve_first(allreduce_wmpi, (p, p * sendbuf.size), (q, q * recvbuf.size), first)
+    parameters = {"reduce": reduce, "bcast": bcast, "first": goes_first}
+    allreduce_wmpi.check(Case(p, q=q, commutative=op.Is_commutative(), parameters=parameters))
+    whole = spare_memory(sendbuf, sendbuf.size) if local.Get_rank() == 0 else None
+    reduce.run(local, sendbuf, whole, op=op, root=0, tag=tag)
+    exchange_in_turn(inter, local, whole, recvbuf, goes_first, bcast, tag)

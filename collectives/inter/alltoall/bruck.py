@@ -22,12 +22,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Case
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Posted, Round, Transfer, without_empty
-from collectives.inter_patterns.groups import check_local
 from collectives.inter_patterns.union import Union
 from collectives.tools.blocks import Layout
 from collectives.tools.blocks import scratch as spare_memory
+from collectives.tools.local_group import check_local
 from collectives.tools.messages import exchange
 from collectives.tools.numbers import ceil_log2
 from collectives.tools.protocol import Buffer, Comm, Intercomm
@@ -54,6 +55,32 @@ class _Both(NamedTuple):
                 yield j, size
 
 
+def schedule(case: Case) -> Iterator[Round]:
+    both, numbers = _union_of(case)
+    n = both.n
+    for k in range(ceil_log2(n)):
+        sizes = [sum(size for _, size in both.leaving(rank, k)) * case.itemsize for rank in range(n)]
+        transfers = (Transfer(numbers[r], numbers[(r + (1 << k)) % n], nbytes) for r, nbytes in enumerate(sizes))
+        yield Posted(without_empty(transfers))
+
+
+def scratch(case: Case, rank: int) -> int:
+    both, numbers = _union_of(case)
+    own = numbers.index(rank)
+    senders = [(r, k) for k in range(ceil_log2(both.n)) for r in (own, own - (1 << k))]
+    return sum(size for r, k in senders for _, size in both.leaving(r % both.n, k)) * case.itemsize
+
+
+def _union_of(case: Case) -> tuple[_Both, list[int]]:
+    """The two groups in their order in the union, and the numbers of their processes."""
+    sizes = case.elements, case.m_b // case.itemsize
+    a, b = list(range(case.p)), list(range(case.p, case.ranks))
+    if case.p >= case.q:
+        return _Both(case.p, case.ranks, *sizes), a + b
+    return _Both(case.q, case.ranks, *reversed(sizes)), b + a
+
+
+@algorithm(schedule=schedule, scratch=scratch)
 def alltoall_bruck(inter: Intercomm, local: Comm, sendbuf: Buffer, recvbuf: Buffer, *, tag: int = 0) -> None:
     """Exchange equal blocks with every rank of the other group."""
     check_local(inter, local)
@@ -82,38 +109,3 @@ def alltoall_bruck(inter: Intercomm, local: Comm, sendbuf: Buffer, recvbuf: Buff
     for j, block in held.items():
         if block.size:
             into.put(recvbuf, (rank - j) % n - others, block)
-
-
-def schedule(case: Case) -> Iterator[Round]:
-    both, numbers = _union_of(case)
-    n = both.n
-    for k in range(ceil_log2(n)):
-        sizes = [sum(size for _, size in both.leaving(rank, k)) * case.itemsize for rank in range(n)]
-        transfers = (Transfer(numbers[r], numbers[(r + (1 << k)) % n], nbytes) for r, nbytes in enumerate(sizes))
-        yield Posted(without_empty(transfers))
-
-
-def scratch(case: Case, rank: int) -> int:
-    both, numbers = _union_of(case)
-    own = numbers.index(rank)
-    senders = [(r, k) for k in range(ceil_log2(both.n)) for r in (own, own - (1 << k))]
-    return sum(size for r, k in senders for _, size in both.leaving(r % both.n, k)) * case.itemsize
-
-
-def _union_of(case: Case) -> tuple[_Both, list[int]]:
-    """The two groups in their order in the union, and the numbers of their processes."""
-    sizes = case.elements, case.m_b // case.itemsize
-    a, b = list(range(case.p)), list(range(case.p, case.ranks))
-    if case.p >= case.q:
-        return _Both(case.p, case.ranks, *sizes), a + b
-    return _Both(case.q, case.ranks, *reversed(sizes)), b + a
-
-
-ALGORITHM = Algorithm(
-    operation="alltoall",
-    name="bruck",
-    kind="inter",
-    run=alltoall_bruck,
-    schedule=schedule,
-    scratch=scratch,
-)

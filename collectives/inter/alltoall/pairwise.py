@@ -17,7 +17,7 @@ Source   fakempi; within one group: Thakur, Rabenseifner, Gropp, Optimization of
 
 from __future__ import annotations
 
-from collectives.catalogue.algorithm import Algorithm
+from collectives.catalogue.declaration import algorithm
 from collectives.inter_patterns.alltoall import (
     bytes_sent,
     even_rounds,
@@ -25,12 +25,13 @@ from collectives.inter_patterns.alltoall import (
     exchange_in_rounds,
     exchange_in_rounds_schedule,
 )
-from collectives.inter_patterns.groups import check_local
 from collectives.tools.blocks import Layout
+from collectives.tools.local_group import check_local
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 from collectives.tools.unbuffered import UnbufferedBetween
 
 
+@algorithm(schedule=exchange_in_rounds_schedule, closed_rounds=even_rounds, closed_sent=bytes_sent, closed_time=even_time)
 def alltoall_pairwise(inter: Intercomm, local: Comm, sendbuf: Buffer, recvbuf: Buffer, *, tag: int = 0) -> None:
     """Exchange equal blocks with every rank of the other group."""
     check_local(inter, local)
@@ -38,15 +39,3 @@ def alltoall_pairwise(inter: Intercomm, local: Comm, sendbuf: Buffer, recvbuf: B
     out, into = Layout.equal(sendbuf.size, q), Layout.equal(recvbuf.size, q)
     between = UnbufferedBetween(inter)
     exchange_in_rounds(between, lambda other: out.block(sendbuf, other), lambda other: into.block(recvbuf, other), tag)
-
-
-ALGORITHM = Algorithm(
-    operation="alltoall",
-    name="pairwise",
-    kind="inter",
-    run=alltoall_pairwise,
-    schedule=exchange_in_rounds_schedule,
-    closed_rounds=even_rounds,
-    closed_sent=bytes_sent,
-    closed_time=even_time,
-)

@@ -16,7 +16,7 @@ Source   MPICH, src/mpi/coll/alltoall/alltoall_inter_pairwise_exchange.c
 
 from __future__ import annotations
 
-from collectives.catalogue.algorithm import Algorithm
+from collectives.catalogue.declaration import algorithm
 from collectives.inter_patterns.alltoall import (
     bytes_sent,
     even_rounds,
@@ -24,12 +24,13 @@ from collectives.inter_patterns.alltoall import (
     exchange_spreading,
     exchange_spreading_schedule,
 )
-from collectives.inter_patterns.groups import check_local
 from collectives.tools.blocks import Layout
+from collectives.tools.local_group import check_local
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 from collectives.tools.unbuffered import UnbufferedBetween
 
 
+@algorithm(schedule=exchange_spreading_schedule, closed_rounds=even_rounds, closed_sent=bytes_sent, closed_time=even_time)
 def alltoall_spread(inter: Intercomm, local: Comm, sendbuf: Buffer, recvbuf: Buffer, *, tag: int = 0) -> None:
     """Exchange equal blocks with every rank of the other group."""
     check_local(inter, local)
@@ -37,15 +38,3 @@ def alltoall_spread(inter: Intercomm, local: Comm, sendbuf: Buffer, recvbuf: Buf
     out, into = Layout.equal(sendbuf.size, q), Layout.equal(recvbuf.size, q)
     between = UnbufferedBetween(inter)
     exchange_spreading(between, lambda other: out.block(sendbuf, other), lambda other: into.block(recvbuf, other), tag)
-
-
-ALGORITHM = Algorithm(
-    operation="alltoall",
-    name="spread",
-    kind="inter",
-    run=alltoall_spread,
-    schedule=exchange_spreading_schedule,
-    closed_rounds=even_rounds,
-    closed_sent=bytes_sent,
-    closed_time=even_time,
-)

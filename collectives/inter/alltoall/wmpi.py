@@ -22,13 +22,14 @@ Source   Silva, Silva, Implementing MPI-2 Extended Collective Operations, EuroPV
 
 from __future__ import annotations
 
-from collectives.catalogue.algorithm import Algorithm
+from collectives.catalogue.declaration import algorithm
 from collectives.inter_patterns.alltoall import bytes_sent, exchange_all_at_once
-from collectives.inter_patterns.groups import check_local
 from collectives.tools.blocks import Layout
+from collectives.tools.local_group import check_local
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
 
+@algorithm(schedule=None, closed_sent=bytes_sent)
 def alltoall_wmpi(
     inter: Intercomm, local: Comm, sendbuf: Buffer, recvbuf: Buffer, *, first: bool | None = None, tag: int = 0
 ) -> None:
@@ -39,14 +40,3 @@ def alltoall_wmpi(
     exchange_all_at_once(
         inter, lambda other: out.block(sendbuf, other), lambda other: into.block(recvbuf, other), first, tag
     )
-
-
-ALGORITHM = Algorithm(
-    operation="alltoall",
-    name="wmpi",
-    kind="inter",
-    run=alltoall_wmpi,
-    schedule=None,
-    closed_sent=bytes_sent,
-    parameters={"first": None},
-)

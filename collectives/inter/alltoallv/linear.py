@@ -16,13 +16,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.catalogue.algorithm import Algorithm
+from collectives.catalogue.declaration import algorithm
 from collectives.inter_patterns.alltoall import bytes_sent, exchange_in_rank_order
-from collectives.inter_patterns.groups import check_local
 from collectives.tools.blocks import cut
+from collectives.tools.local_group import check_local
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
 
+@algorithm(schedule=None, closed_sent=bytes_sent)
 def alltoallv_linear(
     inter: Intercomm,
     local: Comm,
@@ -40,13 +41,3 @@ def alltoallv_linear(
     q = inter.Get_remote_size()
     outgoing, incoming = cut(sendbuf, sendcounts, sdispls, q), cut(recvbuf, recvcounts, rdispls, q)
     exchange_in_rank_order(inter, outgoing.__getitem__, incoming.__getitem__, tag)
-
-
-ALGORITHM = Algorithm(
-    operation="alltoallv",
-    name="linear",
-    kind="inter",
-    run=alltoallv_linear,
-    schedule=None,
-    closed_sent=bytes_sent,
-)

@@ -19,14 +19,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.catalogue.algorithm import Algorithm
+from collectives.catalogue.declaration import algorithm
 from collectives.inter_patterns.alltoall import bytes_sent, exchange_spreading, exchange_spreading_schedule
-from collectives.inter_patterns.groups import check_local
 from collectives.tools.blocks import cut
+from collectives.tools.local_group import check_local
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 from collectives.tools.unbuffered import UnbufferedBetween
 
 
+@algorithm(schedule=exchange_spreading_schedule, closed_sent=bytes_sent)
 def alltoallv_spread(
     inter: Intercomm,
     local: Comm,
@@ -44,13 +45,3 @@ def alltoallv_spread(
     q = inter.Get_remote_size()
     outgoing, incoming = cut(sendbuf, sendcounts, sdispls, q), cut(recvbuf, recvcounts, rdispls, q)
     exchange_spreading(UnbufferedBetween(inter), outgoing.__getitem__, incoming.__getitem__, tag)
-
-
-ALGORITHM = Algorithm(
-    operation="alltoallv",
-    name="spread",
-    kind="inter",
-    run=alltoallv_spread,
-    schedule=exchange_spreading_schedule,
-    closed_sent=bytes_sent,
-)

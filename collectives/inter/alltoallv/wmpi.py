@@ -16,13 +16,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.catalogue.algorithm import Algorithm
+from collectives.catalogue.declaration import algorithm
 from collectives.inter_patterns.alltoall import bytes_sent, exchange_all_at_once
-from collectives.inter_patterns.groups import check_local
 from collectives.tools.blocks import cut
+from collectives.tools.local_group import check_local
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
 
+@algorithm(schedule=None, closed_sent=bytes_sent)
 def alltoallv_wmpi(
     inter: Intercomm,
     local: Comm,
@@ -41,14 +42,3 @@ def alltoallv_wmpi(
     q = inter.Get_remote_size()
     outgoing, incoming = cut(sendbuf, sendcounts, sdispls, q), cut(recvbuf, recvcounts, rdispls, q)
     exchange_all_at_once(inter, outgoing.__getitem__, incoming.__getitem__, first, tag)
-
-
-ALGORITHM = Algorithm(
-    operation="alltoallv",
-    name="wmpi",
-    kind="inter",
-    run=alltoallv_wmpi,
-    schedule=None,
-    closed_sent=bytes_sent,
-    parameters={"first": None},
-)

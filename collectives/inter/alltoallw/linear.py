@@ -16,13 +16,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from collectives.catalogue.algorithm import Algorithm
+from collectives.catalogue.declaration import algorithm
 from collectives.inter_patterns.alltoall import bytes_sent, exchange_in_rank_order
-from collectives.inter_patterns.groups import check_local
 from collectives.patterns.pairs.blocks import check_block_count
+from collectives.tools.local_group import check_local
 from collectives.tools.protocol import Comm, Intercomm
 
 
+@algorithm(schedule=None, closed_sent=bytes_sent)
 def alltoallw_linear(
     inter: Intercomm, local: Comm, sendblocks: Sequence[Any], recvblocks: Sequence[Any], *, tag: int = 0
 ) -> None:
@@ -32,13 +33,3 @@ def alltoallw_linear(
     check_block_count(sendblocks, q)
     check_block_count(recvblocks, q)
     exchange_in_rank_order(inter, sendblocks.__getitem__, recvblocks.__getitem__, tag)
-
-
-ALGORITHM = Algorithm(
-    operation="alltoallw",
-    name="linear",
-    kind="inter",
-    run=alltoallw_linear,
-    schedule=None,
-    closed_sent=bytes_sent,
-)

@@ -19,14 +19,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from collectives.catalogue.algorithm import Algorithm
+from collectives.catalogue.declaration import algorithm
 from collectives.inter_patterns.alltoall import bytes_sent, exchange_spreading, exchange_spreading_schedule
-from collectives.inter_patterns.groups import check_local
 from collectives.patterns.pairs.blocks import check_block_count
+from collectives.tools.local_group import check_local
 from collectives.tools.protocol import Comm, Intercomm
 from collectives.tools.unbuffered import UnbufferedBetween
 
 
+@algorithm(schedule=exchange_spreading_schedule, closed_sent=bytes_sent)
 def alltoallw_spread(
     inter: Intercomm, local: Comm, sendblocks: Sequence[Any], recvblocks: Sequence[Any], *, tag: int = 0
 ) -> None:
@@ -36,13 +37,3 @@ def alltoallw_spread(
     check_block_count(sendblocks, q)
     check_block_count(recvblocks, q)
     exchange_spreading(UnbufferedBetween(inter), sendblocks.__getitem__, recvblocks.__getitem__, tag)
-
-
-ALGORITHM = Algorithm(
-    operation="alltoallw",
-    name="spread",
-    kind="inter",
-    run=alltoallw_spread,
-    schedule=exchange_spreading_schedule,
-    closed_sent=bytes_sent,
-)

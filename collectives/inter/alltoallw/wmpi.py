@@ -16,13 +16,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from collectives.catalogue.algorithm import Algorithm
+from collectives.catalogue.declaration import algorithm
 from collectives.inter_patterns.alltoall import bytes_sent, exchange_all_at_once
-from collectives.inter_patterns.groups import check_local
 from collectives.patterns.pairs.blocks import check_block_count
+from collectives.tools.local_group import check_local
 from collectives.tools.protocol import Comm, Intercomm
 
 
+@algorithm(schedule=None, closed_sent=bytes_sent)
 def alltoallw_wmpi(
     inter: Intercomm,
     local: Comm,
@@ -38,14 +39,3 @@ def alltoallw_wmpi(
     check_block_count(sendblocks, q)
     check_block_count(recvblocks, q)
     exchange_all_at_once(inter, sendblocks.__getitem__, recvblocks.__getitem__, first, tag)
-
-
-ALGORITHM = Algorithm(
-    operation="alltoallw",
-    name="wmpi",
-    kind="inter",
-    run=alltoallw_wmpi,
-    schedule=None,
-    closed_sent=bytes_sent,
-    parameters={"first": None},
-)

@@ -25,10 +25,11 @@ from typing import Any, Final
 import numpy as np
 
 from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Rounds, Transfer
 from collectives.inter_patterns.groups import (
     GroupPart,
-    check_call,
+    checked_sizes,
     concurrent,
     group_and_rank,
     process_numbers,
@@ -44,22 +45,12 @@ from collectives.patterns.reductions import ADD
 from collectives.tools.blocks import scratch as spare_memory
 from collectives.tools.protocol import Comm, Intercomm
 
-REDUCE, BCAST = reduce_binomial.ALGORITHM, bcast_binomial.ALGORITHM
+REDUCE, BCAST = reduce_binomial.reduce_binomial, bcast_binomial.bcast_binomial
 INTEGER: Final[Any] = np.zeros(1, np.int32)
 NBYTES = 4
 
 
-def barrier_allreduce(
-    inter: Intercomm, local: Comm, *, reduce: Algorithm = REDUCE, bcast: Algorithm = BCAST, tag: int = 0
-) -> None:
-    """Return when every rank of the other group has entered the barrier."""
-    check_call(ALGORITHM, inter, local, {"reduce": reduce, "bcast": bcast})
-    theirs = spare_memory(INTEGER, 1)
-    leaders_exchange(inter, local, INTEGER, theirs, ADD, reduce, tag)
-    bcast.run(local, theirs, root=0, tag=tag)
-
-
-def fits(case: Case) -> str | None:
+def why_unsupported(case: Case) -> str | None:
     return unsupported(_parts(case))
 
 
@@ -83,19 +74,17 @@ def closed_sent(case: Case, rank: int) -> int | None:
 
 
 def _parts(case: Case) -> list[GroupPart]:
-    reduce, bcast = ALGORITHM.parameter(case, "reduce"), ALGORITHM.parameter(case, "bcast")
+    reduce, bcast = barrier_allreduce.parameter(case, "reduce"), barrier_allreduce.parameter(case, "bcast")
     integer = [Case(len(ranks), NBYTES, itemsize=NBYTES) for ranks in process_numbers(case)]
     return [(part, *each) for part in (reduce, bcast) for each in zip(integer, process_numbers(case), strict=True)]
 
 
-ALGORITHM: Algorithm = Algorithm(
-    operation="barrier",
-    name="allreduce",
-    kind="inter",
-    run=barrier_allreduce,
-    schedule=schedule,
-    scratch=scratch,
-    fits=fits,
-    closed_sent=closed_sent,
-    parameters={"reduce": REDUCE, "bcast": BCAST},
-)
+@algorithm(schedule=schedule, scratch=scratch, why_unsupported=why_unsupported, closed_sent=closed_sent)
+def barrier_allreduce(
+    inter: Intercomm, local: Comm, *, reduce: Algorithm = REDUCE, bcast: Algorithm = BCAST, tag: int = 0
+) -> None:
+    """Return when every rank of the other group has entered the barrier."""
+    checked_sizes(inter, local)
+    theirs = spare_memory(INTEGER, 1)
+    leaders_exchange(inter, local, INTEGER, theirs, ADD, reduce, tag)
+    bcast.run(local, theirs, root=0, tag=tag)

@@ -22,12 +22,12 @@ Source   MPICH, src/mpi/coll/barrier/barrier_inter_bcast.c
 from __future__ import annotations
 
 from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Rounds, Transfer
 from collectives.inter_patterns.groups import (
     UNDECIDED,
     GroupPart,
     a_comes_first,
-    check_local,
     concurrent,
     process_numbers,
     scratch_in,
@@ -39,32 +39,14 @@ from collectives.inter_patterns.root_gathering_claims import exchange_in_turn_sc
 from collectives.intra.barrier import dissemination
 from collectives.intra.bcast import binomial as bcast_binomial
 from collectives.tools.blocks import scratch as spare_memory
+from collectives.tools.local_group import check_local
 from collectives.tools.messages import TOKEN
 from collectives.tools.protocol import Comm, Intercomm
 
-BARRIER, BCAST = dissemination.ALGORITHM, bcast_binomial.ALGORITHM
+BARRIER, BCAST = dissemination.barrier_dissemination, bcast_binomial.bcast_binomial
 
 
-def barrier_bcast(
-    inter: Intercomm,
-    local: Comm,
-    *,
-    barrier: Algorithm = BARRIER,
-    bcast: Algorithm = BCAST,
-    first: bool | None = None,
-    tag: int = 0,
-) -> None:
-    """Return when every rank of both groups has entered the barrier."""
-    check_local(inter, local)
-    p, q = inter.Get_size(), inter.Get_remote_size()
-    is_first = resolve_first(ALGORITHM, (p, 0), (q, 0), first)
-    ALGORITHM.check(Case(p, q=q, parameters={"barrier": barrier, "bcast": bcast, "first": is_first}))
-    barrier.run(local, tag=tag)
-    byte = spare_memory(TOKEN, 1)
-    exchange_in_turn(inter, local, byte if local.Get_rank() == 0 else None, byte, is_first, bcast, tag)
-
-
-def fits(case: Case) -> str | None:
+def why_unsupported(case: Case) -> str | None:
     return UNDECIDED.format(p=case.p) if a_comes_first(case) is None else unsupported(_parts(case))
 
 
@@ -79,19 +61,27 @@ def scratch(case: Case, rank: int) -> int:
 
 
 def _parts(case: Case) -> list[GroupPart]:
-    barrier, bcast = ALGORITHM.parameter(case, "barrier"), ALGORITHM.parameter(case, "bcast")
+    barrier, bcast = barrier_bcast.parameter(case, "barrier"), barrier_bcast.parameter(case, "bcast")
     groups = process_numbers(case)
     barriers: list[GroupPart] = [(barrier, Case(len(ranks)), ranks) for ranks in groups]
     return [*barriers, *((bcast, Case(len(ranks), 1, itemsize=1), ranks) for ranks in groups)]
 
 
-ALGORITHM = Algorithm(
-    operation="barrier",
-    name="bcast",
-    kind="inter",
-    run=barrier_bcast,
-    schedule=schedule,
-    scratch=scratch,
-    fits=fits,
-    parameters={"barrier": BARRIER, "bcast": BCAST, "first": None},
-)
+@algorithm(checks_itself=True, schedule=schedule, scratch=scratch, why_unsupported=why_unsupported)
+def barrier_bcast(
+    inter: Intercomm,
+    local: Comm,
+    *,
+    barrier: Algorithm = BARRIER,
+    bcast: Algorithm = BCAST,
+    first: bool | None = None,
+    tag: int = 0,
+) -> None:
+    """Return when every rank of both groups has entered the barrier."""
+    check_local(inter, local)
+    p, q = inter.Get_size(), inter.Get_remote_size()
+    is_first = resolve_first(barrier_bcast, (p, 0), (q, 0), first)
+    barrier_bcast.check(Case(p, q=q, parameters={"barrier": barrier, "bcast": bcast, "first": is_first}))
+    barrier.run(local, tag=tag)
+    byte = spare_memory(TOKEN, 1)
+    exchange_in_turn(inter, local, byte if local.Get_rank() == 0 else None, byte, is_first, bcast, tag)

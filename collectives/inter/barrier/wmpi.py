@@ -25,30 +25,22 @@ Source   Silva, Silva, Implementing MPI-2 Extended Collective Operations, EuroPV
 from __future__ import annotations
 
 from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Rounds, Seconds
-from collectives.inter_patterns.groups import UNDECIDED, check_call, comes_first, with_process_numbers
+from collectives.inter_patterns.groups import UNDECIDED, checked_sizes, comes_first, with_process_numbers
 from collectives.inter_patterns.posted import posted
 from collectives.inter_patterns.union import Union
 from collectives.intra.barrier import dissemination
 from collectives.tools.protocol import Comm, Intercomm
 
-BARRIER = dissemination.ALGORITHM
+BARRIER = dissemination.barrier_dissemination
 
 
-def barrier_wmpi(
-    inter: Intercomm, local: Comm, *, barrier: Algorithm = BARRIER, first: bool | None = None, tag: int = 0
-) -> None:
-    """Return when every rank of both groups has entered the barrier."""
-    p, q = check_call(ALGORITHM, inter, local, {"barrier": barrier, "first": first})
-    keeps_numbers = comes_first((p, 0), (q, 0), first) is not False
-    barrier.run(Union(inter, local, keeps_numbers), tag=tag)
-
-
-def fits(case: Case) -> str | None:
-    barrier, first = ALGORITHM.parameter(case, "barrier"), ALGORITHM.parameter(case, "first")
+def why_unsupported(case: Case) -> str | None:
+    barrier, first = barrier_wmpi.parameter(case, "barrier"), barrier_wmpi.parameter(case, "first")
     if case.p == case.q and first is None and barrier.name != BARRIER.name:
         return UNDECIDED.format(p=case.p)
-    reason = barrier.fits(Case(case.ranks))
+    reason = barrier.why_unsupported(Case(case.ranks))
     return f"barrier {barrier.name}: {reason}" if reason else None
 
 
@@ -75,19 +67,21 @@ def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
 
 def _barrier_and_first(case: Case) -> tuple[Algorithm, bool]:
     """The barrier, and whether A keeps its numbers."""
-    first = comes_first((case.p, 0), (case.q, 0), ALGORITHM.parameter(case, "first"))
-    return ALGORITHM.parameter(case, "barrier"), first is not False
+    first = comes_first((case.p, 0), (case.q, 0), barrier_wmpi.parameter(case, "first"))
+    return barrier_wmpi.parameter(case, "barrier"), first is not False
 
 
-ALGORITHM = Algorithm(
-    operation="barrier",
-    name="wmpi",
-    kind="inter",
-    run=barrier_wmpi,
+@algorithm(
     schedule=schedule,
-    fits=fits,
+    why_unsupported=why_unsupported,
     closed_rounds=closed_rounds,
     closed_sent=closed_sent,
     closed_time=closed_time,
-    parameters={"barrier": BARRIER, "first": None},
 )
+def barrier_wmpi(
+    inter: Intercomm, local: Comm, *, barrier: Algorithm = BARRIER, first: bool | None = None, tag: int = 0
+) -> None:
+    """Return when every rank of both groups has entered the barrier."""
+    p, q = checked_sizes(inter, local)
+    keeps_numbers = comes_first((p, 0), (q, 0), first) is not False
+    barrier.run(Union(inter, local, keeps_numbers), tag=tag)

@@ -27,6 +27,7 @@ from __future__ import annotations
 from typing import Any
 
 from collectives.catalogue.algorithm import Algorithm, Case, Claims
+from collectives.catalogue.declaration import algorithm
 from collectives.inter_patterns.groups import GroupPart, RootRole
 from collectives.inter_patterns.joined import (
     STARTUP_BYTES,
@@ -43,9 +44,30 @@ from collectives.tools.blocks import required
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 from collectives.tools.unbuffered import SynchronousComm
 
-BCAST = circulant.ALGORITHM
+BCAST = circulant.bcast_circulant
 
 
+def _segments(bcast: Algorithm, nbytes: int, leaves: int, startup_bytes: int) -> dict[str, Any]:
+    """Return the parameter `segment_bytes` of a segmented broadcast; no parameters for other broadcasts."""
+    if "segment_bytes" not in bcast.parameters:
+        return {}
+    return {"segment_bytes": segment_bytes(nbytes, tree_hops(leaves), startup_bytes)}
+
+
+def _part(case: Case) -> GroupPart:
+    bcast, startup_bytes = (bcast_joined.parameter(case, name) for name in ("bcast", "startup_bytes"))
+    cut = _segments(bcast, case.m, case.q, startup_bytes)
+    return bcast, Case(case.q + 1, case.m, root=case.q, itemsize=case.itemsize, parameters=cut), process_numbers(case)
+
+
+CLAIMS = joined_claims(_part, synchronous=True)
+
+
+def why_unsupported(case: Case) -> str | None:
+    return positive_startups_only(case) or CLAIMS["why_unsupported"](case)
+
+
+@algorithm(**CLAIMS | Claims(why_unsupported=why_unsupported))
 def bcast_joined(
     inter: Intercomm,
     local: Comm,
@@ -58,40 +80,9 @@ def bcast_joined(
 ) -> None:
     """Copy the root's `buf` to `buf` on every rank of the other group."""
     check_root(inter, local, root)
-    p, q = group_sizes(inter, root)
-    ALGORITHM.check(Case(p, q=q, parameters={"bcast": bcast, "startup_bytes": startup_bytes}))
+    _p, q = group_sizes(inter, root)
     if root is RootRole.PROC_NULL:
         return
     buf = required(buf, "the root of a bcast" if isinstance(root, RootRole) else "a rank that receives a broadcast")
     comm = SynchronousComm(Joined(inter, local, root))
     bcast.run(comm, buf, root=q, tag=tag, **_segments(bcast, buf.nbytes, q, startup_bytes))
-
-
-def _segments(bcast: Algorithm, nbytes: int, leaves: int, startup_bytes: int) -> dict[str, Any]:
-    """Return the parameter `segment_bytes` of a segmented broadcast; no parameters for other broadcasts."""
-    if "segment_bytes" not in bcast.parameters:
-        return {}
-    return {"segment_bytes": segment_bytes(nbytes, tree_hops(leaves), startup_bytes)}
-
-
-def _part(case: Case) -> GroupPart:
-    bcast, startup_bytes = (ALGORITHM.parameter(case, name) for name in ("bcast", "startup_bytes"))
-    cut = _segments(bcast, case.m, case.q, startup_bytes)
-    return bcast, Case(case.q + 1, case.m, root=case.q, itemsize=case.itemsize, parameters=cut), process_numbers(case)
-
-
-CLAIMS = joined_claims(_part, synchronous=True)
-
-
-def fits(case: Case) -> str | None:
-    return positive_startups_only(case) or CLAIMS["fits"](case)
-
-
-ALGORITHM = Algorithm(
-    operation="bcast",
-    name="joined",
-    kind="inter",
-    run=bcast_joined,
-    parameters={"bcast": BCAST, "startup_bytes": STARTUP_BYTES},
-    **(CLAIMS | Claims(fits=fits)),
-)

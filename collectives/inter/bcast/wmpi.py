@@ -20,6 +20,7 @@ Source   Silva, Silva, Implementing MPI-2 Extended Collective Operations, EuroPV
 from __future__ import annotations
 
 from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Transfer
 from collectives.inter_patterns.groups import GroupPart, RootRole, process_numbers
 from collectives.inter_patterns.rooted import check_root, group_sizes
@@ -29,9 +30,19 @@ from collectives.tools.blocks import required
 from collectives.tools.messages import receive, send
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
-BCAST = binomial.ALGORITHM
+BCAST = binomial.bcast_binomial
 
 
+def _part(case: Case) -> GroupPart:
+    leaves = Case(case.q, case.m, itemsize=case.itemsize)
+    return bcast_wmpi.parameter(case, "bcast"), leaves, process_numbers(case)[1]
+
+
+def _hop(case: Case) -> Transfer:
+    return Transfer(case.root, case.p, case.m)
+
+
+@algorithm(**one_hop_claims(_part, _hop, hop_first=True))
 def bcast_wmpi(
     inter: Intercomm, local: Comm, buf: Buffer | None, *, root: RootRole | int, bcast: Algorithm = BCAST, tag: int = 0
 ) -> None:
@@ -39,8 +50,7 @@ def bcast_wmpi(
     check_root(inter, local, root)
     if root is RootRole.PROC_NULL:
         return
-    p, q = group_sizes(inter, root)
-    ALGORITHM.check(Case(p, q=q, parameters={"bcast": bcast}))
+    _p, _q = group_sizes(inter, root)
     if isinstance(root, RootRole):
         send(inter, required(buf, "the root of a bcast"), 0, tag)
         return
@@ -48,22 +58,3 @@ def bcast_wmpi(
     if local.Get_rank() == 0:
         receive(inter, buf, root, tag)
     bcast.run(local, buf, root=0, tag=tag)
-
-
-def _part(case: Case) -> GroupPart:
-    leaves = Case(case.q, case.m, itemsize=case.itemsize)
-    return ALGORITHM.parameter(case, "bcast"), leaves, process_numbers(case)[1]
-
-
-def _hop(case: Case) -> Transfer:
-    return Transfer(case.root, case.p, case.m)
-
-
-ALGORITHM = Algorithm(
-    operation="bcast",
-    name="wmpi",
-    kind="inter",
-    run=bcast_wmpi,
-    parameters={"bcast": BCAST},
-    **one_hop_claims(_part, _hop, hop_first=True),
-)

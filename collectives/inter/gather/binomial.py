@@ -23,7 +23,8 @@ Source   Thakur, Rabenseifner, Gropp, Optimization of Collective Communication O
 
 from __future__ import annotations
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Case
+from collectives.catalogue.declaration import algorithm
 from collectives.inter_patterns.groups import GroupPart, RootRole
 from collectives.inter_patterns.joined import Joined, joined_claims, process_numbers
 from collectives.inter_patterns.rooted import check_root, group_sizes
@@ -33,6 +34,11 @@ from collectives.tools.blocks import Layout, required
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
 
+def _part(case: Case) -> GroupPart:
+    return binomial.gather_binomial, Case(case.q + 1, case.m_b, root=case.q, itemsize=case.itemsize), process_numbers(case)
+
+
+@algorithm(checks_itself=True, **joined_claims(_part))
 def gather_binomial(
     inter: Intercomm, local: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, root: RootRole | int, tag: int = 0
 ) -> None:
@@ -47,16 +53,3 @@ def gather_binomial(
         layout = Layout.equal(required(sendbuf, "a rank that sends its block").size * q, q)
     # The root is the last rank, so its buffer contains exactly the blocks of the others.
     gather_up(Joined(inter, local, root), None if isinstance(root, RootRole) else sendbuf, recvbuf, layout, q, tag)
-
-
-def _part(case: Case) -> GroupPart:
-    return binomial.ALGORITHM, Case(case.q + 1, case.m_b, root=case.q, itemsize=case.itemsize), process_numbers(case)
-
-
-ALGORITHM = Algorithm(
-    operation="gather",
-    name="binomial",
-    kind="inter",
-    run=gather_binomial,
-    **joined_claims(_part),
-)

@@ -21,6 +21,7 @@ Source   MPICH, src/mpi/coll/gather/gather_inter_local_gather_remote_send.c, if 
 from __future__ import annotations
 
 from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Transfer
 from collectives.inter_patterns.groups import GroupPart, RootRole, process_numbers
 from collectives.inter_patterns.rooted import check_root, group_sizes
@@ -30,9 +31,19 @@ from collectives.tools.blocks import required, scratch
 from collectives.tools.messages import receive, send
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
-GATHER = binomial.ALGORITHM
+GATHER = binomial.gather_binomial
 
 
+def _part(case: Case) -> GroupPart:
+    leaves = Case(case.q, case.m_b, itemsize=case.itemsize)
+    return gather_local_gather_remote_send.parameter(case, "gather"), leaves, process_numbers(case)[1]
+
+
+def _hop(case: Case) -> Transfer:
+    return Transfer(case.p, case.root, case.q * case.m_b)
+
+
+@algorithm(**one_hop_claims(_part, _hop, hop_first=False))
 def gather_local_gather_remote_send(
     inter: Intercomm,
     local: Comm,
@@ -47,8 +58,7 @@ def gather_local_gather_remote_send(
     check_root(inter, local, root)
     if root is RootRole.PROC_NULL:
         return
-    p, q = group_sizes(inter, root)
-    ALGORITHM.check(Case(p, q=q, parameters={"gather": gather}))
+    _p, q = group_sizes(inter, root)
     if isinstance(root, RootRole):
         receive(inter, required(recvbuf, "the root of a gather"), 0, tag)
         return
@@ -57,22 +67,3 @@ def gather_local_gather_remote_send(
     gather.run(local, own, whole, root=0, tag=tag)
     if whole is not None:
         send(inter, whole, root, tag)
-
-
-def _part(case: Case) -> GroupPart:
-    leaves = Case(case.q, case.m_b, itemsize=case.itemsize)
-    return ALGORITHM.parameter(case, "gather"), leaves, process_numbers(case)[1]
-
-
-def _hop(case: Case) -> Transfer:
-    return Transfer(case.p, case.root, case.q * case.m_b)
-
-
-ALGORITHM = Algorithm(
-    operation="gather",
-    name="local_gather_remote_send",
-    kind="inter",
-    run=gather_local_gather_remote_send,
-    parameters={"gather": GATHER},
-    **one_hop_claims(_part, _hop, hop_first=False),
-)

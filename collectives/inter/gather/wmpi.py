@@ -18,7 +18,7 @@ Source   Silva, Silva, Implementing MPI-2 Extended Collective Operations, EuroPV
 
 from __future__ import annotations
 
-from collectives.catalogue.algorithm import Algorithm
+from collectives.catalogue.declaration import algorithm
 from collectives.inter_patterns.groups import RootRole
 from collectives.inter_patterns.rooted import check_root, gather_direct
 from collectives.inter_patterns.rooted_claims import gather_claims
@@ -26,18 +26,10 @@ from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
 
+@algorithm(**gather_claims())
 def gather_wmpi(
     inter: Intercomm, local: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, root: RootRole | int, tag: int = 0
 ) -> None:
     """Gather the blocks of the other group's ranks to the root's `recvbuf`."""
     check_root(inter, local, root)
     gather_direct("gather", inter, sendbuf, recvbuf, lambda whole, q: Layout.equal(whole.size, q), root, tag)
-
-
-ALGORITHM = Algorithm(
-    operation="gather",
-    name="wmpi",
-    kind="inter",
-    run=gather_wmpi,
-    **gather_claims(),
-)

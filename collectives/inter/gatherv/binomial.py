@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.catalogue.algorithm import Algorithm
+from collectives.catalogue.declaration import algorithm
 from collectives.inter_patterns.groups import RootRole
 from collectives.inter_patterns.joined import Joined
 from collectives.inter_patterns.rooted import check_root
@@ -35,6 +35,7 @@ from collectives.tools.blocks import Layout, required
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
 
+@algorithm(**sized_claims(binomial.gatherv_binomial))
 def gatherv_binomial(
     inter: Intercomm,
     local: Comm,
@@ -54,12 +55,3 @@ def gatherv_binomial(
         gather_up(comm, None, recvbuf, Layout.of_ranks(counts, q), q, tag)
     else:
         gather_at_leaf(comm, required(sendbuf, "a rank that sends its block"), tag)
-
-
-ALGORITHM = Algorithm(
-    operation="gatherv",
-    name="binomial",
-    kind="inter",
-    run=gatherv_binomial,
-    **sized_claims(binomial.ALGORITHM),
-)

@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Rounds, Transfer, without_empty
 from collectives.inter_patterns.groups import (
     GroupPart,
@@ -43,39 +44,11 @@ from collectives.tools.blocks import Layout, required
 from collectives.tools.messages import receive, send
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
-GATHER = binomial.ALGORITHM
+GATHER = binomial.gather_binomial
 COUNT_BYTES = 8
 
 
-def gatherv_local_gather_remote_send(
-    inter: Intercomm,
-    local: Comm,
-    sendbuf: Buffer | None,
-    recvbuf: Buffer | None,
-    counts: Sequence[int] | None,
-    *,
-    root: RootRole | int,
-    gather: Algorithm = GATHER,
-    tag: int = 0,
-) -> None:
-    """Gather the blocks of the other group's ranks to the root's `recvbuf`."""
-    check_root(inter, local, root)
-    if root is RootRole.PROC_NULL:
-        return
-    p, q = group_sizes(inter, root)
-    ALGORITHM.check(Case(p, q=q, counts=(0,) * p, counts_b=(0,) * q, parameters={"gather": gather}))
-    if isinstance(root, RootRole):
-        whole = required(recvbuf, "the root of a gatherv")
-        layout = Layout.of_ranks(counts, q)
-        layout.check_size(whole)
-        receive(inter, layout.block(whole, 0, q), 0, tag)
-        return
-    held = collect_by_counts(local, required(sendbuf, "a rank that sends its block"), gather, tag)
-    if held is not None:
-        send(inter, held, root, tag)
-
-
-def fits(case: Case) -> str | None:
+def why_unsupported(case: Case) -> str | None:
     return unsupported(_parts(case))
 
 
@@ -95,17 +68,36 @@ def closed_sent(case: Case, rank: int) -> int | None:
 
 def _parts(case: Case) -> list[GroupPart]:
     counts, leaves = Case(case.q, COUNT_BYTES, itemsize=COUNT_BYTES), process_numbers(case)[1]
-    return [(ALGORITHM.parameter(case, "gather"), counts, leaves), (linear.ALGORITHM, case.groups[1], leaves)]
+    return [
+        (gatherv_local_gather_remote_send.parameter(case, "gather"), counts, leaves),
+        (linear.gatherv_linear, case.groups[1], leaves),
+    ]
 
 
-ALGORITHM: Algorithm = Algorithm(
-    operation="gatherv",
-    name="local_gather_remote_send",
-    kind="inter",
-    run=gatherv_local_gather_remote_send,
-    schedule=schedule,
-    scratch=scratch,
-    fits=fits,
-    closed_sent=closed_sent,
-    parameters={"gather": GATHER},
-)
+@algorithm(checks_itself=True, schedule=schedule, scratch=scratch, why_unsupported=why_unsupported, closed_sent=closed_sent)
+def gatherv_local_gather_remote_send(
+    inter: Intercomm,
+    local: Comm,
+    sendbuf: Buffer | None,
+    recvbuf: Buffer | None,
+    counts: Sequence[int] | None,
+    *,
+    root: RootRole | int,
+    gather: Algorithm = GATHER,
+    tag: int = 0,
+) -> None:
+    """Gather the blocks of the other group's ranks to the root's `recvbuf`."""
+    check_root(inter, local, root)
+    if root is RootRole.PROC_NULL:
+        return
+    p, q = group_sizes(inter, root)
+    gatherv_local_gather_remote_send.check(Case(p, q=q, counts=(0,) * p, counts_b=(0,) * q, parameters={"gather": gather}))
+    if isinstance(root, RootRole):
+        whole = required(recvbuf, "the root of a gatherv")
+        layout = Layout.of_ranks(counts, q)
+        layout.check_size(whole)
+        receive(inter, layout.block(whole, 0, q), 0, tag)
+        return
+    held = collect_by_counts(local, required(sendbuf, "a rank that sends its block"), gather, tag)
+    if held is not None:
+        send(inter, held, root, tag)

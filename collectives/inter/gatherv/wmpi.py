@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.catalogue.algorithm import Algorithm
+from collectives.catalogue.declaration import algorithm
 from collectives.inter_patterns.groups import RootRole
 from collectives.inter_patterns.rooted import check_root, gather_direct
 from collectives.inter_patterns.rooted_claims import gather_claims
@@ -26,6 +26,7 @@ from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
 
+@algorithm(**gather_claims())
 def gatherv_wmpi(
     inter: Intercomm,
     local: Comm,
@@ -39,12 +40,3 @@ def gatherv_wmpi(
     """Gather the blocks of the other group's ranks to the root's `recvbuf`."""
     check_root(inter, local, root)
     gather_direct("gatherv", inter, sendbuf, recvbuf, lambda _, q: Layout.of_ranks(counts, q), root, tag)
-
-
-ALGORITHM = Algorithm(
-    operation="gatherv",
-    name="wmpi",
-    kind="inter",
-    run=gatherv_wmpi,
-    **gather_claims(),
-)

@@ -27,7 +27,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Case
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Posted, Round, Seconds, Transfer
 from collectives.inter_patterns.groups import RootRole
 from collectives.inter_patterns.joined import STARTUP_BYTES, Joined, positive_startups_only, segment_bytes
@@ -39,45 +40,6 @@ from collectives.tools.blocks import required, segments
 from collectives.tools.blocks import scratch as spare_memory
 from collectives.tools.messages import exchange, receive
 from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
-
-
-def reduce_chain(
-    inter: Intercomm,
-    local: Comm,
-    sendbuf: Buffer | None,
-    recvbuf: Buffer | None,
-    *,
-    op: Op,
-    root: RootRole | int,
-    startup_bytes: int = STARTUP_BYTES,
-    tag: int = 0,
-) -> None:
-    """Leave the result of the other group's operands in the root's `recvbuf`."""
-    check_root(inter, local, root)
-    p, q = group_sizes(inter, root)
-    ALGORITHM.check(Case(p, q=q, parameters={"startup_bytes": startup_bytes}))
-    if root is RootRole.PROC_NULL:
-        return
-    at_root = isinstance(root, RootRole)
-    own = required(recvbuf, "the root of a reduce") if at_root else required(sendbuf, "a rank that contributes an operand")
-    pieces = segments(own.size, own.itemsize, segment_bytes(own.nbytes, q - 1, startup_bytes))
-    comm, size = Joined(inter, local, root), q + 1
-    if at_root:
-        for k in range(pieces.p):
-            receive(comm, pieces.block(own, k), 0, tag)
-        return
-    rank, last = comm.Get_rank(), comm.Get_rank() == q - 1
-    spares = [] if last else [spare_memory(own, pieces.size(0)) for _ in range(2)]
-    outgoing = None
-    for k in range(pieces.p + 1):
-        if last:
-            incoming, outgoing = None, pieces.block(own, k - 1) if k else None
-        else:
-            incoming = spares[k % 2][0 : pieces.size(k)] if k < pieces.p else None
-        exchange(comm, outgoing, (rank - 1) % size, incoming, rank + 1, tag)
-        if incoming is not None:
-            combine(op, pieces.block(own, k), incoming)
-        outgoing = incoming
 
 
 def schedule(case: Case) -> Iterator[Round]:
@@ -109,22 +71,53 @@ def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
 
 def _chain(case: Case) -> Case:
     """The case of the leaves and the root as one group, with this algorithm's segment size."""
-    size = segment_bytes(case.m_b, case.q - 1, ALGORITHM.parameter(case, "startup_bytes"))
+    size = segment_bytes(case.m_b, case.q - 1, reduce_chain.parameter(case, "startup_bytes"))
     return Case(case.q + 1, case.m_b, itemsize=case.itemsize, parameters={"segment_bytes": size})
 
 
-ALGORITHM = Algorithm(
-    operation="reduce",
-    name="chain",
-    kind="inter",
-    run=reduce_chain,
+@algorithm(
     schedule=schedule,
     scratch=scratch,
-    fits=positive_startups_only,
+    why_unsupported=positive_startups_only,
     closed_rounds=closed_rounds,
     closed_sent=closed_sent,
     closed_time=closed_time,
     closed_combined=lambda case: None,
-    parameters={"startup_bytes": STARTUP_BYTES},
     in_order=True,
 )
+def reduce_chain(
+    inter: Intercomm,
+    local: Comm,
+    sendbuf: Buffer | None,
+    recvbuf: Buffer | None,
+    *,
+    op: Op,
+    root: RootRole | int,
+    startup_bytes: int = STARTUP_BYTES,
+    tag: int = 0,
+) -> None:
+    """Leave the result of the other group's operands in the root's `recvbuf`."""
+    check_root(inter, local, root)
+    _p, q = group_sizes(inter, root)
+    if root is RootRole.PROC_NULL:
+        return
+    at_root = isinstance(root, RootRole)
+    own = required(recvbuf, "the root of a reduce") if at_root else required(sendbuf, "a rank that contributes an operand")
+    pieces = segments(own.size, own.itemsize, segment_bytes(own.nbytes, q - 1, startup_bytes))
+    comm, size = Joined(inter, local, root), q + 1
+    if at_root:
+        for k in range(pieces.p):
+            receive(comm, pieces.block(own, k), 0, tag)
+        return
+    rank, last = comm.Get_rank(), comm.Get_rank() == q - 1
+    spares = [] if last else [spare_memory(own, pieces.size(0)) for _ in range(2)]
+    outgoing = None
+    for k in range(pieces.p + 1):
+        if last:
+            incoming, outgoing = None, pieces.block(own, k - 1) if k else None
+        else:
+            incoming = spares[k % 2][0 : pieces.size(k)] if k < pieces.p else None
+        exchange(comm, outgoing, (rank - 1) % size, incoming, rank + 1, tag)
+        if incoming is not None:
+            combine(op, pieces.block(own, k), incoming)
+        outgoing = incoming

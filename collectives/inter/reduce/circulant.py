@@ -27,7 +27,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.catalogue.algorithm import Algorithm, Case, commutative_only
+from collectives.catalogue.algorithm import Case
+from collectives.catalogue.conditions import commutative_only
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Transfer
 from collectives.inter_patterns.groups import RootRole
 from collectives.inter_patterns.joined import STARTUP_BYTES, Joined, positive_startups_only, segment_bytes, tree_hops
@@ -44,6 +46,56 @@ from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
 from collectives.tools.unbuffered import SynchronousComm
 
 
+def _segments(elements: int, itemsize: int, leaves: int, startup_bytes: int) -> Layout:
+    return segments(elements, itemsize, segment_bytes(elements * itemsize, tree_hops(leaves), startup_bytes))
+
+
+def _pieces(case: Case) -> Layout:
+    """The segments of a case."""
+    return _segments(case.m_b // case.itemsize, case.itemsize, case.q, reduce_circulant.parameter(case, "startup_bytes"))
+
+
+def schedule(case: Case) -> Iterator[Round]:
+    size, pieces, places = case.q + 1, _pieces(case), joined_numbers(case)
+    if not case.m_b:
+        return
+    outgoing = [sends(v, size, pieces.p) for v in range(1, size)]
+    with_root: set[int] = set()
+    for i, skip in enumerate(partners(size, pieces.p)):
+        transfers = []
+        for v, segment in enumerate((plan[i] for plan in outgoing), start=1):
+            if segment is not None:
+                above, nbytes = (v - skip) % size, pieces.size(segment) * case.itemsize
+                combined = nbytes if above or segment in with_root else 0
+                start = pieces.start(segment) * case.itemsize
+                transfers.append(Transfer(places[v - 1], places[above - 1], nbytes, combined, start))
+                if not above:
+                    with_root.add(segment)
+        yield SynchronouslyPosted(transfers)
+
+
+def why_unsupported(case: Case) -> str | None:
+    return commutative_only(case) or positive_startups_only(case)
+
+
+def scratch(case: Case, rank: int) -> int:
+    segment = _pieces(case).size(0) * case.itemsize
+    if rank < case.p:
+        return segment if rank == case.root else 0
+    return case.m_b + segment
+
+
+def closed_rounds(case: Case) -> int:
+    return _pieces(case).p - 1 + ceil_log2(case.q + 1) if case.m_b else 0
+
+
+def closed_sent(case: Case, rank: int) -> int:
+    return 0 if rank < case.p else case.m_b
+
+
+@algorithm(
+    schedule=schedule, scratch=scratch, why_unsupported=why_unsupported, closed_rounds=closed_rounds, closed_sent=closed_sent
+)
 def reduce_circulant(
     inter: Intercomm,
     local: Comm,
@@ -57,8 +109,7 @@ def reduce_circulant(
 ) -> None:
     """Leave the result of the other group's operands in the root's `recvbuf`."""
     check_root(inter, local, root)
-    p, q = group_sizes(inter, root)
-    ALGORITHM.check(Case(p, q=q, commutative=op.Is_commutative(), parameters={"startup_bytes": startup_bytes}))
+    _p, q = group_sizes(inter, root)
     if root is RootRole.PROC_NULL:
         return
     comm, size = SynchronousComm(Joined(inter, local, root)), q + 1
@@ -85,64 +136,3 @@ def reduce_circulant(
             if filled[received]:
                 combine(op, into, pieces.block(held, received))
             filled[received] = True
-
-
-def _segments(elements: int, itemsize: int, leaves: int, startup_bytes: int) -> Layout:
-    return segments(elements, itemsize, segment_bytes(elements * itemsize, tree_hops(leaves), startup_bytes))
-
-
-def _pieces(case: Case) -> Layout:
-    """The segments of a case."""
-    return _segments(case.m_b // case.itemsize, case.itemsize, case.q, ALGORITHM.parameter(case, "startup_bytes"))
-
-
-def schedule(case: Case) -> Iterator[Round]:
-    size, pieces, places = case.q + 1, _pieces(case), joined_numbers(case)
-    if not case.m_b:
-        return
-    outgoing = [sends(v, size, pieces.p) for v in range(1, size)]
-    with_root: set[int] = set()
-    for i, skip in enumerate(partners(size, pieces.p)):
-        transfers = []
-        for v, segment in enumerate((plan[i] for plan in outgoing), start=1):
-            if segment is not None:
-                above, nbytes = (v - skip) % size, pieces.size(segment) * case.itemsize
-                combined = nbytes if above or segment in with_root else 0
-                start = pieces.start(segment) * case.itemsize
-                transfers.append(Transfer(places[v - 1], places[above - 1], nbytes, combined, start))
-                if not above:
-                    with_root.add(segment)
-        yield SynchronouslyPosted(transfers)
-
-
-def fits(case: Case) -> str | None:
-    return commutative_only(case) or positive_startups_only(case)
-
-
-def scratch(case: Case, rank: int) -> int:
-    segment = _pieces(case).size(0) * case.itemsize
-    if rank < case.p:
-        return segment if rank == case.root else 0
-    return case.m_b + segment
-
-
-def closed_rounds(case: Case) -> int:
-    return _pieces(case).p - 1 + ceil_log2(case.q + 1) if case.m_b else 0
-
-
-def closed_sent(case: Case, rank: int) -> int:
-    return 0 if rank < case.p else case.m_b
-
-
-ALGORITHM = Algorithm(
-    operation="reduce",
-    name="circulant",
-    kind="inter",
-    run=reduce_circulant,
-    schedule=schedule,
-    scratch=scratch,
-    fits=fits,
-    closed_rounds=closed_rounds,
-    closed_sent=closed_sent,
-    parameters={"startup_bytes": STARTUP_BYTES},
-)

@@ -22,6 +22,7 @@ Source   Silva, Silva, Implementing MPI-2 Extended Collective Operations, EuroPV
 from __future__ import annotations
 
 from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Transfer
 from collectives.inter_patterns.groups import GroupPart, RootRole, process_numbers
 from collectives.inter_patterns.rooted import check_root, group_sizes
@@ -31,9 +32,19 @@ from collectives.tools.blocks import required, scratch
 from collectives.tools.messages import receive, send
 from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
 
-REDUCE = binomial.ALGORITHM
+REDUCE = binomial.reduce_binomial
 
 
+def _part(case: Case) -> GroupPart:
+    leaves = Case(case.q, case.m_b, itemsize=case.itemsize, commutative=case.commutative)
+    return reduce_wmpi.parameter(case, "reduce"), leaves, process_numbers(case)[1]
+
+
+def _hop(case: Case) -> Transfer:
+    return Transfer(case.p, case.root, case.m_b)
+
+
+@algorithm(in_order=True, **one_hop_claims(_part, _hop, hop_first=False))
 def reduce_wmpi(
     inter: Intercomm,
     local: Comm,
@@ -49,8 +60,7 @@ def reduce_wmpi(
     check_root(inter, local, root)
     if root is RootRole.PROC_NULL:
         return
-    p, q = group_sizes(inter, root)
-    ALGORITHM.check(Case(p, q=q, commutative=op.Is_commutative(), parameters={"reduce": reduce}))
+    _p, _q = group_sizes(inter, root)
     if isinstance(root, RootRole):
         receive(inter, required(recvbuf, "the root of a reduce"), 0, tag)
         return
@@ -59,23 +69,3 @@ def reduce_wmpi(
     reduce.run(local, own, result, op=op, root=0, tag=tag)
     if result is not None:
         send(inter, result, root, tag)
-
-
-def _part(case: Case) -> GroupPart:
-    leaves = Case(case.q, case.m_b, itemsize=case.itemsize, commutative=case.commutative)
-    return ALGORITHM.parameter(case, "reduce"), leaves, process_numbers(case)[1]
-
-
-def _hop(case: Case) -> Transfer:
-    return Transfer(case.p, case.root, case.m_b)
-
-
-ALGORITHM = Algorithm(
-    operation="reduce",
-    name="wmpi",
-    kind="inter",
-    run=reduce_wmpi,
-    parameters={"reduce": REDUCE},
-    in_order=True,
-    **one_hop_claims(_part, _hop, hop_first=False),
-)

@@ -22,7 +22,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from collectives.catalogue.algorithm import Algorithm
-from collectives.inter_patterns.groups import check_call
+from collectives.catalogue.declaration import algorithm
+from collectives.inter_patterns.groups import checked_sizes
 from collectives.inter_patterns.reduce_and_deliver import delivery_claims, learn_blocks, reduce_and_deliver
 from collectives.inter_patterns.reduce_in_pieces import REDUCE_SCATTER
 from collectives.intra.bcast import binomial
@@ -31,10 +32,11 @@ from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
 from collectives.tools.unbuffered import SynchronousComm, UnbufferedBetween
 
-BCAST = binomial.ALGORITHM
+BCAST = binomial.bcast_binomial
 PARAMETERS = {"reduce_scatter": REDUCE_SCATTER, "bcast": BCAST, "receive_order": "multi_target"}
 
 
+@algorithm(parameters=PARAMETERS, **delivery_claims(PARAMETERS))
 def reduce_scatter_even_cut(
     inter: Intercomm,
     local: Comm,
@@ -49,20 +51,9 @@ def reduce_scatter_even_cut(
     tag: int = 0,
 ) -> None:
     """Leave the rank's block of the other group's result in `recvbuf`."""
-    parameters = {"reduce_scatter": reduce_scatter, "bcast": bcast, "receive_order": receive_order}
-    p, _ = check_call(ALGORITHM, inter, local, parameters, op.Is_commutative())
+    p, _ = checked_sizes(inter, local)
     own_blocks = Layout.of_ranks(counts, p)
     check_blocks(sendbuf, recvbuf, own_blocks, local.Get_rank())
     inter, local = UnbufferedBetween(inter), SynchronousComm(local)
     other_blocks = learn_blocks(inter, local, own_blocks, bcast, tag)
     reduce_and_deliver(inter, local, sendbuf, recvbuf, own_blocks, other_blocks, op, reduce_scatter, receive_order, tag)
-
-
-ALGORITHM = Algorithm(
-    operation="reduce_scatter",
-    name="even_cut",
-    kind="inter",
-    run=reduce_scatter_even_cut,
-    parameters=PARAMETERS,
-    **delivery_claims(PARAMETERS),
-)

@@ -19,7 +19,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from collectives.catalogue.algorithm import Algorithm
-from collectives.inter_patterns.groups import check_call
+from collectives.catalogue.declaration import algorithm
+from collectives.inter_patterns.groups import checked_sizes
 from collectives.inter_patterns.leader_reduce import reduce_at_leaders, reduce_at_leaders_claims
 from collectives.inter_patterns.leaders_exchange import blocks_of
 from collectives.intra.scatterv import binomial
@@ -27,9 +28,13 @@ from collectives.patterns.reductions import check_blocks
 from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
 
-SCATTERV = binomial.ALGORITHM
+SCATTERV = binomial.scatterv_binomial
 
 
+@algorithm(
+    in_order=True,
+    **reduce_at_leaders_claims(lambda case: blocks_of(case, case.parameters.get("scatterv", SCATTERV))),
+)
 def reduce_scatter_linear(
     inter: Intercomm,
     local: Comm,
@@ -42,18 +47,7 @@ def reduce_scatter_linear(
     tag: int = 0,
 ) -> None:
     """Leave the rank's block of the other group's result in `recvbuf`."""
-    p, _ = check_call(ALGORITHM, inter, local, {"scatterv": scatterv}, op.Is_commutative())
+    p, _ = checked_sizes(inter, local)
     check_blocks(sendbuf, recvbuf, Layout.of_ranks(counts, p), local.Get_rank())
     result = reduce_at_leaders(inter, sendbuf, op, tag)
     scatterv.run(local, result, recvbuf, counts, root=0, tag=tag)
-
-
-ALGORITHM: Algorithm = Algorithm(
-    operation="reduce_scatter",
-    name="linear",
-    kind="inter",
-    run=reduce_scatter_linear,
-    parameters={"scatterv": SCATTERV},
-    in_order=True,
-    **reduce_at_leaders_claims(lambda case: blocks_of(case, ALGORITHM.parameter(case, "scatterv"))),
-)

@@ -19,7 +19,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from collectives.catalogue.algorithm import Algorithm
-from collectives.inter_patterns.groups import check_call
+from collectives.catalogue.declaration import algorithm
+from collectives.inter_patterns.groups import checked_sizes
 from collectives.inter_patterns.leaders_exchange import exchange_and_scatter, exchange_and_scatter_claims
 from collectives.intra.reduce import binomial as reduce_binomial
 from collectives.intra.scatterv import binomial as scatterv_binomial
@@ -27,10 +28,11 @@ from collectives.patterns.reductions import check_blocks
 from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
 
-REDUCE, SCATTERV = reduce_binomial.ALGORITHM, scatterv_binomial.ALGORITHM
+REDUCE, SCATTERV = reduce_binomial.reduce_binomial, scatterv_binomial.scatterv_binomial
 PARAMETERS = {"reduce": REDUCE, "scatterv": SCATTERV}
 
 
+@algorithm(parameters=PARAMETERS, in_order=True, **exchange_and_scatter_claims(PARAMETERS))
 def reduce_scatter_reduce_exchange_scatter(
     inter: Intercomm,
     local: Comm,
@@ -44,17 +46,6 @@ def reduce_scatter_reduce_exchange_scatter(
     tag: int = 0,
 ) -> None:
     """Leave the rank's block of the other group's result in `recvbuf`."""
-    p, _ = check_call(ALGORITHM, inter, local, {"reduce": reduce, "scatterv": scatterv}, op.Is_commutative())
+    p, _ = checked_sizes(inter, local)
     check_blocks(sendbuf, recvbuf, Layout.of_ranks(counts, p), local.Get_rank())
     exchange_and_scatter(inter, local, sendbuf, recvbuf, counts, op, reduce, scatterv, tag)
-
-
-ALGORITHM = Algorithm(
-    operation="reduce_scatter",
-    name="reduce_exchange_scatter",
-    kind="inter",
-    run=reduce_scatter_reduce_exchange_scatter,
-    parameters=PARAMETERS,
-    in_order=True,
-    **exchange_and_scatter_claims(PARAMETERS),
-)

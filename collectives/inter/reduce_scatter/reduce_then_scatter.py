@@ -29,7 +29,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from collectives.catalogue.algorithm import Algorithm, Case
-from collectives.inter_patterns.groups import check_local
+from collectives.catalogue.declaration import algorithm
 from collectives.inter_patterns.leaders_exchange import blocks_of
 from collectives.inter_patterns.reduce_in_turn import reduce_in_turn, reduce_in_turn_claims
 from collectives.inter_patterns.root_gathering import resolve_first
@@ -37,11 +37,20 @@ from collectives.intra.reduce import binomial as reduce_binomial
 from collectives.intra.scatterv import binomial as scatterv_binomial
 from collectives.patterns.reductions import check_blocks
 from collectives.tools.blocks import Layout
+from collectives.tools.local_group import check_local
 from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
 
-REDUCE, SCATTERV = reduce_binomial.ALGORITHM, scatterv_binomial.ALGORITHM
+REDUCE, SCATTERV = reduce_binomial.reduce_binomial, scatterv_binomial.scatterv_binomial
 
 
+@algorithm(
+    checks_itself=True,
+    in_order=True,
+    **reduce_in_turn_claims(
+        lambda case: case.parameters.get("reduce", REDUCE),
+        lambda case: blocks_of(case, case.parameters.get("scatterv", SCATTERV)),
+    ),
+)
 def reduce_scatter_reduce_then_scatter(
     inter: Intercomm,
     local: Comm,
@@ -58,23 +67,9 @@ def reduce_scatter_reduce_then_scatter(
     """Leave the rank's block of the other group's result in `recvbuf`."""
     check_local(inter, local)
     p, q = inter.Get_size(), inter.Get_remote_size()
-    goes_first = resolve_first(ALGORITHM, (p, sendbuf.size), (q, sendbuf.size), first)
+    goes_first = resolve_first(reduce_scatter_reduce_then_scatter, (p, sendbuf.size), (q, sendbuf.size), first)
     parameters = {"reduce": reduce, "scatterv": scatterv, "first": goes_first}
-    ALGORITHM.check(Case(p, q=q, commutative=op.Is_commutative(), parameters=parameters))
+    reduce_scatter_reduce_then_scatter.check(Case(p, q=q, commutative=op.Is_commutative(), parameters=parameters))
     check_blocks(sendbuf, recvbuf, Layout.of_ranks(counts, p), inter.Get_rank())
     theirs = reduce_in_turn(inter, local, sendbuf, op, reduce, goes_first, tag)
     scatterv.run(local, theirs, recvbuf, counts, root=0, tag=tag)
-
-
-ALGORITHM: Algorithm = Algorithm(
-    operation="reduce_scatter",
-    name="reduce_then_scatter",
-    kind="inter",
-    run=reduce_scatter_reduce_then_scatter,
-    parameters={"reduce": REDUCE, "scatterv": SCATTERV, "first": None},
-    in_order=True,
-    **reduce_in_turn_claims(
-        lambda case: ALGORITHM.parameter(case, "reduce"),
-        lambda case: blocks_of(case, ALGORITHM.parameter(case, "scatterv")),
-    ),
-)

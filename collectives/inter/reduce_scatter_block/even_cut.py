@@ -26,7 +26,8 @@ Source   fakempi; the exchange: Kang, Träff, Al-Bahrani, Agrawal, Choudhary, Li
 from __future__ import annotations
 
 from collectives.catalogue.algorithm import Algorithm
-from collectives.inter_patterns.groups import check_call
+from collectives.catalogue.declaration import algorithm
+from collectives.inter_patterns.groups import checked_sizes
 from collectives.inter_patterns.reduce_and_deliver import delivery_claims, reduce_and_deliver
 from collectives.inter_patterns.reduce_in_pieces import REDUCE_SCATTER
 from collectives.patterns.reductions import check_blocks
@@ -37,6 +38,7 @@ from collectives.tools.unbuffered import SynchronousComm, UnbufferedBetween
 PARAMETERS = {"reduce_scatter": REDUCE_SCATTER, "receive_order": "multi_target"}
 
 
+@algorithm(parameters=PARAMETERS, **delivery_claims(PARAMETERS))
 def reduce_scatter_block_even_cut(
     inter: Intercomm,
     local: Comm,
@@ -49,19 +51,8 @@ def reduce_scatter_block_even_cut(
     tag: int = 0,
 ) -> None:
     """Leave the rank's block of the other group's result in `recvbuf`."""
-    parameters = {"reduce_scatter": reduce_scatter, "receive_order": receive_order}
-    p, q = check_call(ALGORITHM, inter, local, parameters, op.Is_commutative())
+    p, q = checked_sizes(inter, local)
     own_blocks, other_blocks = Layout.equal(sendbuf.size, p), Layout.equal(sendbuf.size, q)
     check_blocks(sendbuf, recvbuf, own_blocks, local.Get_rank())
     inter, local = UnbufferedBetween(inter), SynchronousComm(local)
     reduce_and_deliver(inter, local, sendbuf, recvbuf, own_blocks, other_blocks, op, reduce_scatter, receive_order, tag)
-
-
-ALGORITHM = Algorithm(
-    operation="reduce_scatter_block",
-    name="even_cut",
-    kind="inter",
-    run=reduce_scatter_block_even_cut,
-    parameters=PARAMETERS,
-    **delivery_claims(PARAMETERS),
-)

@@ -22,16 +22,26 @@ Source   Open MPI, ompi/mca/coll/basic/coll_basic_reduce_scatter_block.c: reduce
 from __future__ import annotations
 
 from collectives.catalogue.algorithm import Algorithm, Case
-from collectives.inter_patterns.groups import GroupPart, check_call, process_numbers
+from collectives.catalogue.declaration import algorithm
+from collectives.inter_patterns.groups import GroupPart, checked_sizes, process_numbers
 from collectives.inter_patterns.leader_reduce import reduce_at_leaders, reduce_at_leaders_claims
 from collectives.intra.scatter import binomial
 from collectives.patterns.reductions import check_blocks
 from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
 
-SCATTER = binomial.ALGORITHM
+SCATTER = binomial.scatter_binomial
 
 
+def _scatters(case: Case) -> list[GroupPart]:
+    scatter = reduce_scatter_block_linear.parameter(case, "scatter")
+    return [
+        (scatter, Case(group.p, group.m, itemsize=group.itemsize), ranks)
+        for group, ranks in zip(case.groups, process_numbers(case), strict=True)
+    ]
+
+
+@algorithm(in_order=True, **reduce_at_leaders_claims(_scatters))
 def reduce_scatter_block_linear(
     inter: Intercomm,
     local: Comm,
@@ -43,26 +53,7 @@ def reduce_scatter_block_linear(
     tag: int = 0,
 ) -> None:
     """Leave the rank's block of the other group's result in `recvbuf`."""
-    p, _ = check_call(ALGORITHM, inter, local, {"scatter": scatter}, op.Is_commutative())
+    p, _ = checked_sizes(inter, local)
     check_blocks(sendbuf, recvbuf, Layout.equal(sendbuf.size, p), local.Get_rank())
     result = reduce_at_leaders(inter, sendbuf, op, tag)
     scatter.run(local, result, recvbuf, root=0, tag=tag)
-
-
-def _scatters(case: Case) -> list[GroupPart]:
-    scatter = ALGORITHM.parameter(case, "scatter")
-    return [
-        (scatter, Case(group.p, group.m, itemsize=group.itemsize), ranks)
-        for group, ranks in zip(case.groups, process_numbers(case), strict=True)
-    ]
-
-
-ALGORITHM: Algorithm = Algorithm(
-    operation="reduce_scatter_block",
-    name="linear",
-    kind="inter",
-    run=reduce_scatter_block_linear,
-    parameters={"scatter": SCATTER},
-    in_order=True,
-    **reduce_at_leaders_claims(_scatters),
-)

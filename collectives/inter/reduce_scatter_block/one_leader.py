@@ -27,7 +27,8 @@ Source   fakempi
 from __future__ import annotations
 
 from collectives.catalogue.algorithm import Algorithm
-from collectives.inter_patterns.groups import check_call
+from collectives.catalogue.declaration import algorithm
+from collectives.inter_patterns.groups import checked_sizes
 from collectives.inter_patterns.joined import STARTUP_BYTES
 from collectives.inter_patterns.one_leader import by_one_leader, one_leader_claims
 from collectives.intra.reduce import binomial as reduce_binomial
@@ -36,10 +37,11 @@ from collectives.patterns.reductions import check_blocks
 from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
 
-REDUCE, SCATTERV = reduce_binomial.ALGORITHM, scatterv_binomial.ALGORITHM
+REDUCE, SCATTERV = reduce_binomial.reduce_binomial, scatterv_binomial.scatterv_binomial
 PARAMETERS = {"reduce": REDUCE, "scatterv": SCATTERV, "startup_bytes": STARTUP_BYTES, "first": None}
 
 
+@algorithm(parameters=PARAMETERS, in_order=True, **one_leader_claims(PARAMETERS, sends_sizes=False))
 def reduce_scatter_block_one_leader(
     inter: Intercomm,
     local: Comm,
@@ -54,18 +56,6 @@ def reduce_scatter_block_one_leader(
     tag: int = 0,
 ) -> None:
     """Leave the rank's block of the other group's result in `recvbuf`."""
-    parameters = {"reduce": reduce, "scatterv": scatterv, "startup_bytes": startup_bytes, "first": first}
-    p, _ = check_call(ALGORITHM, inter, local, parameters, op.Is_commutative())
+    p, _ = checked_sizes(inter, local)
     check_blocks(sendbuf, recvbuf, Layout.equal(sendbuf.size, p), local.Get_rank())
     by_one_leader(inter, local, sendbuf, recvbuf, None, op, reduce, scatterv, startup_bytes, first, tag)
-
-
-ALGORITHM = Algorithm(
-    operation="reduce_scatter_block",
-    name="one_leader",
-    kind="inter",
-    run=reduce_scatter_block_one_leader,
-    parameters=PARAMETERS,
-    in_order=True,
-    **one_leader_claims(PARAMETERS, sends_sizes=False),
-)

@@ -24,7 +24,8 @@ Source   Silva, Silva, Implementing MPI-2 Extended Collective Operations, EuroPV
 from __future__ import annotations
 
 from collectives.catalogue.algorithm import Algorithm
-from collectives.inter_patterns.groups import check_call
+from collectives.catalogue.declaration import algorithm
+from collectives.inter_patterns.groups import checked_sizes
 from collectives.inter_patterns.leader_scatter import leader_scatter_claims, reduce_and_scatter_across
 from collectives.intra.bcast import binomial as bcast_binomial
 from collectives.intra.reduce import binomial as reduce_binomial
@@ -32,10 +33,11 @@ from collectives.patterns.reductions import check_blocks
 from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
 
-REDUCE, BCAST = reduce_binomial.ALGORITHM, bcast_binomial.ALGORITHM
+REDUCE, BCAST = reduce_binomial.reduce_binomial, bcast_binomial.bcast_binomial
 PARAMETERS = {"reduce": REDUCE, "bcast": BCAST}
 
 
+@algorithm(parameters=PARAMETERS, in_order=True, **leader_scatter_claims("reduce_scatter_block", PARAMETERS))
 def reduce_scatter_block_wmpi(
     inter: Intercomm,
     local: Comm,
@@ -48,18 +50,7 @@ def reduce_scatter_block_wmpi(
     tag: int = 0,
 ) -> None:
     """Leave the rank's block of the other group's result in `recvbuf`."""
-    p, _ = check_call(ALGORITHM, inter, local, {"reduce": reduce, "bcast": bcast}, op.Is_commutative())
+    p, _ = checked_sizes(inter, local)
     layout = Layout.equal(sendbuf.size, p)
     check_blocks(sendbuf, recvbuf, layout, local.Get_rank())
     reduce_and_scatter_across(inter, local, sendbuf, recvbuf, [layout.size(0)], 1, op, reduce, bcast, tag)
-
-
-ALGORITHM = Algorithm(
-    operation="reduce_scatter_block",
-    name="wmpi",
-    kind="inter",
-    run=reduce_scatter_block_wmpi,
-    parameters=PARAMETERS,
-    in_order=True,
-    **leader_scatter_claims("reduce_scatter_block", PARAMETERS),
-)

@@ -22,7 +22,8 @@ Source   Johnsson, Ho, Optimum broadcasting and personalized communication in hy
 
 from __future__ import annotations
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Case
+from collectives.catalogue.declaration import algorithm
 from collectives.inter_patterns.groups import GroupPart, RootRole
 from collectives.inter_patterns.joined import Joined, joined_claims, process_numbers
 from collectives.inter_patterns.rooted import check_root, group_sizes
@@ -32,6 +33,11 @@ from collectives.tools.blocks import Layout, required
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
 
+def _part(case: Case) -> GroupPart:
+    return binomial.scatter_binomial, Case(case.q + 1, case.m, root=case.q, itemsize=case.itemsize), process_numbers(case)
+
+
+@algorithm(checks_itself=True, **joined_claims(_part))
 def scatter_binomial(
     inter: Intercomm, local: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, root: RootRole | int, tag: int = 0
 ) -> None:
@@ -45,16 +51,3 @@ def scatter_binomial(
     else:
         layout = Layout.equal(required(recvbuf, "a rank that receives its block").size * q, q)
     scatter_down(Joined(inter, local, root), sendbuf, None if isinstance(root, RootRole) else recvbuf, layout, q, tag)
-
-
-def _part(case: Case) -> GroupPart:
-    return binomial.ALGORITHM, Case(case.q + 1, case.m, root=case.q, itemsize=case.itemsize), process_numbers(case)
-
-
-ALGORITHM = Algorithm(
-    operation="scatter",
-    name="binomial",
-    kind="inter",
-    run=scatter_binomial,
-    **joined_claims(_part),
-)

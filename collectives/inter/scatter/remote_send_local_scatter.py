@@ -24,6 +24,7 @@ Source   MPICH, src/mpi/coll/scatter/scatter_inter_remote_send_local_scatter.c, 
 from __future__ import annotations
 
 from collectives.catalogue.algorithm import Algorithm, Case, Claims
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Transfer
 from collectives.inter_patterns.groups import GroupPart, RootRole, process_numbers, scratch_in
 from collectives.inter_patterns.rooted import check_root, group_sizes
@@ -34,9 +35,23 @@ from collectives.tools.blocks import scratch as spare_memory
 from collectives.tools.messages import receive, send
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
-SCATTER = binomial.ALGORITHM
+SCATTER = binomial.scatter_binomial
 
 
+def _part(case: Case) -> GroupPart:
+    leaves = Case(case.q, case.m, itemsize=case.itemsize)
+    return scatter_remote_send_local_scatter.parameter(case, "scatter"), leaves, process_numbers(case)[1]
+
+
+def _hop(case: Case) -> Transfer:
+    return Transfer(case.root, case.p, case.q * case.m)
+
+
+def scratch(case: Case, rank: int) -> int:
+    return scratch_in([_part(case)], rank) + (case.q * case.m if rank == case.p else 0)
+
+
+@algorithm(**one_hop_claims(_part, _hop, hop_first=True) | Claims(scratch=scratch))
 def scatter_remote_send_local_scatter(
     inter: Intercomm,
     local: Comm,
@@ -51,8 +66,7 @@ def scatter_remote_send_local_scatter(
     check_root(inter, local, root)
     if root is RootRole.PROC_NULL:
         return
-    p, q = group_sizes(inter, root)
-    ALGORITHM.check(Case(p, q=q, parameters={"scatter": scatter}))
+    _p, q = group_sizes(inter, root)
     if isinstance(root, RootRole):
         send(inter, required(sendbuf, "the root of a scatter"), 0, tag)
         return
@@ -62,26 +76,3 @@ def scatter_remote_send_local_scatter(
         whole = spare_memory(own_block, own_block.size * q)
         receive(inter, whole, root, tag)
     scatter.run(local, whole, own_block, root=0, tag=tag)
-
-
-def _part(case: Case) -> GroupPart:
-    leaves = Case(case.q, case.m, itemsize=case.itemsize)
-    return ALGORITHM.parameter(case, "scatter"), leaves, process_numbers(case)[1]
-
-
-def _hop(case: Case) -> Transfer:
-    return Transfer(case.root, case.p, case.q * case.m)
-
-
-def scratch(case: Case, rank: int) -> int:
-    return scratch_in([_part(case)], rank) + (case.q * case.m if rank == case.p else 0)
-
-
-ALGORITHM = Algorithm(
-    operation="scatter",
-    name="remote_send_local_scatter",
-    kind="inter",
-    run=scatter_remote_send_local_scatter,
-    parameters={"scatter": SCATTER},
-    **(one_hop_claims(_part, _hop, hop_first=True) | Claims(scratch=scratch)),
-)

@@ -20,7 +20,7 @@ Source   Silva, Silva, Implementing MPI-2 Extended Collective Operations, EuroPV
 
 from __future__ import annotations
 
-from collectives.catalogue.algorithm import Algorithm
+from collectives.catalogue.declaration import algorithm
 from collectives.inter_patterns.groups import RootRole
 from collectives.inter_patterns.rooted import check_root, scatter_direct
 from collectives.inter_patterns.rooted_claims import scatter_claims
@@ -28,18 +28,10 @@ from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
 
+@algorithm(**scatter_claims())
 def scatter_wmpi(
     inter: Intercomm, local: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, root: RootRole | int, tag: int = 0
 ) -> None:
     """Copy the rank's block of the root's `sendbuf` to `recvbuf`; the root is in the other group."""
     check_root(inter, local, root)
     scatter_direct("scatter", inter, sendbuf, recvbuf, lambda whole, q: Layout.equal(whole.size, q), root, tag)
-
-
-ALGORITHM = Algorithm(
-    operation="scatter",
-    name="wmpi",
-    kind="inter",
-    run=scatter_wmpi,
-    **scatter_claims(),
-)

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.catalogue.algorithm import Algorithm
+from collectives.catalogue.declaration import algorithm
 from collectives.inter_patterns.groups import RootRole
 from collectives.inter_patterns.joined import Joined
 from collectives.inter_patterns.rooted import check_root
@@ -37,6 +37,7 @@ from collectives.tools.blocks import Layout, required
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
 
+@algorithm(**sized_claims(binomial.scatterv_binomial))
 def scatterv_binomial(
     inter: Intercomm,
     local: Comm,
@@ -56,12 +57,3 @@ def scatterv_binomial(
         scatter_down(comm, sendbuf, None, Layout.of_ranks(counts, q), q, tag)
     else:
         scatter_at_leaf(comm, required(recvbuf, "a rank that receives its block"), tag)
-
-
-ALGORITHM = Algorithm(
-    operation="scatterv",
-    name="binomial",
-    kind="inter",
-    run=scatterv_binomial,
-    **sized_claims(binomial.ALGORITHM),
-)

@@ -27,7 +27,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Case
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Rounds, Seconds, Transfer, message, without_empty
 from collectives.inter_patterns.groups import GroupPart, RootRole, concurrent, process_numbers, sequential
 from collectives.inter_patterns.rooted import check_root, group_sizes, scattered, sequential_time
@@ -38,39 +39,6 @@ from collectives.tools.messages import receive, send
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
 COUNT_BYTES = 8
-
-
-def scatterv_remote_send_local_scatter(
-    inter: Intercomm,
-    local: Comm,
-    sendbuf: Buffer | None,
-    recvbuf: Buffer | None,
-    counts: Sequence[int] | None,
-    *,
-    root: RootRole | int,
-    tag: int = 0,
-) -> None:
-    """Copy the rank's block of the root's `sendbuf` to `recvbuf`; the root is in the other group."""
-    check_root(inter, local, root)
-    if root is RootRole.PROC_NULL:
-        return
-    _, q = group_sizes(inter, root)
-    if isinstance(root, RootRole):
-        whole = required(sendbuf, "the root of a scatterv")
-        layout = Layout.of_ranks(counts, q)
-        layout.check_size(whole)
-        inter.Send(np.array([layout.size(rank) for rank in range(q)], np.int64), 0, tag)
-        send(inter, layout.block(whole, 0, q), 0, tag)
-        return
-    own_block = required(recvbuf, "a rank that receives its block")
-    all_blocks, sizes = None, None
-    if local.Get_rank() == 0:
-        table = spare_memory(np.empty(0, np.int64), q)
-        inter.Recv(table, root, tag)
-        sizes = [int(size) for size in table]
-        all_blocks = spare_memory(own_block, sum(sizes))
-        receive(inter, all_blocks, root, tag)
-    linear.ALGORITHM.run(local, all_blocks, own_block, sizes, root=0, tag=tag)
 
 
 def schedule(case: Case) -> Rounds | None:
@@ -102,17 +70,38 @@ def _total(case: Case) -> int:
 
 
 def _part(case: Case) -> GroupPart:
-    return linear.ALGORITHM, case.groups[1], process_numbers(case)[1]
+    return linear.scatterv_linear, case.groups[1], process_numbers(case)[1]
 
 
-ALGORITHM = Algorithm(
-    operation="scatterv",
-    name="remote_send_local_scatter",
-    kind="inter",
-    run=scatterv_remote_send_local_scatter,
-    schedule=schedule,
-    scratch=scratch,
-    closed_rounds=closed_rounds,
-    closed_sent=closed_sent,
-    closed_time=closed_time,
-)
+@algorithm(schedule=schedule, scratch=scratch, closed_rounds=closed_rounds, closed_sent=closed_sent, closed_time=closed_time)
+def scatterv_remote_send_local_scatter(
+    inter: Intercomm,
+    local: Comm,
+    sendbuf: Buffer | None,
+    recvbuf: Buffer | None,
+    counts: Sequence[int] | None,
+    *,
+    root: RootRole | int,
+    tag: int = 0,
+) -> None:
+    """Copy the rank's block of the root's `sendbuf` to `recvbuf`; the root is in the other group."""
+    check_root(inter, local, root)
+    if root is RootRole.PROC_NULL:
+        return
+    _, q = group_sizes(inter, root)
+    if isinstance(root, RootRole):
+        whole = required(sendbuf, "the root of a scatterv")
+        layout = Layout.of_ranks(counts, q)
+        layout.check_size(whole)
+        inter.Send(np.array([layout.size(rank) for rank in range(q)], np.int64), 0, tag)
+        send(inter, layout.block(whole, 0, q), 0, tag)
+        return
+    own_block = required(recvbuf, "a rank that receives its block")
+    all_blocks, sizes = None, None
+    if local.Get_rank() == 0:
+        table = spare_memory(np.empty(0, np.int64), q)
+        inter.Recv(table, root, tag)
+        sizes = [int(size) for size in table]
+        all_blocks = spare_memory(own_block, sum(sizes))
+        receive(inter, all_blocks, root, tag)
+    linear.scatterv_linear.run(local, all_blocks, own_block, sizes, root=0, tag=tag)

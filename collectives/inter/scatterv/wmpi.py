@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.catalogue.algorithm import Algorithm
+from collectives.catalogue.declaration import algorithm
 from collectives.inter_patterns.groups import RootRole
 from collectives.inter_patterns.rooted import check_root, scatter_direct
 from collectives.inter_patterns.rooted_claims import scatter_claims
@@ -28,6 +28,7 @@ from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
 
+@algorithm(**scatter_claims())
 def scatterv_wmpi(
     inter: Intercomm,
     local: Comm,
@@ -41,12 +42,3 @@ def scatterv_wmpi(
     """Copy the rank's block of the root's `sendbuf` to `recvbuf`; the root is in the other group."""
     check_root(inter, local, root)
     scatter_direct("scatterv", inter, sendbuf, recvbuf, lambda _, q: Layout.of_ranks(counts, q), root, tag)
-
-
-ALGORITHM = Algorithm(
-    operation="scatterv",
-    name="wmpi",
-    kind="inter",
-    run=scatterv_wmpi,
-    **scatter_claims(),
-)

@@ -20,25 +20,16 @@ Source   Bruck, Ho, Kipnis, Upfal, Weathersby, Efficient algorithms for all-to-a
 
 from __future__ import annotations
 
-from collectives.catalogue.algorithm import Algorithm
 from collectives.catalogue.closed_forms import all_blocks, all_but_own
+from collectives.catalogue.declaration import algorithm
 from collectives.patterns.runs import doubling_skips, gather_runs, growing
 from collectives.tools.blocks import Layout
 from collectives.tools.numbers import ceil_log2
 from collectives.tools.protocol import Buffer, Comm
 
 
+@algorithm(closed_sent=all_but_own, **growing(doubling_skips), **all_blocks(ceil_log2))
 def allgather_bruck(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, tag: int = 0) -> None:
     """Gather equal blocks to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
     p = comm.Get_size()
     gather_runs(comm, sendbuf, recvbuf, Layout.equal(recvbuf.size, p), doubling_skips(p), tag)
-
-
-ALGORITHM = Algorithm(
-    operation="allgather",
-    name="bruck",
-    run=allgather_bruck,
-    closed_sent=all_but_own,
-    **growing(doubling_skips),
-    **all_blocks(ceil_log2),
-)

@@ -25,8 +25,9 @@ Source   Träff, Efficient Allgather for Regular SMP-Clusters, EuroPVM/MPI 2006,
 
 from __future__ import annotations
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Case
 from collectives.catalogue.closed_forms import all_but_own
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Seconds
 from collectives.patterns.bounded_runs import (
     RUN_BYTES,
@@ -40,20 +41,9 @@ from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm
 
 
-def allgather_bruck_ring(
-    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, run_bytes: int = RUN_BYTES, tag: int = 0
-) -> None:
-    """Gather equal blocks to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
-    p = comm.Get_size()
-    ALGORITHM.check(Case(p, parameters={"run_bytes": run_bytes}))
-    layout = Layout.equal(recvbuf.size, p)
-    layout.put(recvbuf, comm.Get_rank(), sendbuf)
-    gather_bounded_runs(comm, recvbuf, layout, bounded_length(layout, recvbuf.itemsize, run_bytes), tag)
-
-
 def length(case: Case) -> int:
     """The number of blocks of a run at which it stops doubling: n in the description above."""
-    return bounded_length(case.layout, case.itemsize, ALGORITHM.parameter(case, "run_bytes"))
+    return bounded_length(case.layout, case.itemsize, allgather_bruck_ring.parameter(case, "run_bytes"))
 
 
 def closed_rounds(case: Case) -> int:
@@ -64,14 +54,18 @@ def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
     return closed_rounds(case) * t_s + (case.p - 1) * case.m * t_w
 
 
-ALGORITHM = Algorithm(
-    operation="allgather",
-    name="bruck_ring",
-    run=allgather_bruck_ring,
-    fits=positive_runs_only,
+@algorithm(
+    why_unsupported=positive_runs_only,
     closed_rounds=closed_rounds,
     closed_sent=all_but_own,
     closed_time=closed_time,
-    parameters={"run_bytes": RUN_BYTES},
     **bounded(length),
 )
+def allgather_bruck_ring(
+    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, run_bytes: int = RUN_BYTES, tag: int = 0
+) -> None:
+    """Gather equal blocks to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
+    p = comm.Get_size()
+    layout = Layout.equal(recvbuf.size, p)
+    layout.put(recvbuf, comm.Get_rank(), sendbuf)
+    gather_bounded_runs(comm, recvbuf, layout, bounded_length(layout, recvbuf.itemsize, run_bytes), tag)

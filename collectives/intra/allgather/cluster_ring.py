@@ -28,7 +28,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Case
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Seconds, message
 from collectives.patterns.pipeline import PipelineSchedule, gather_pieces, pipeline, shared
 from collectives.tools.blocks import Layout
@@ -36,22 +37,15 @@ from collectives.tools.nodes import Nodes, Ranking, unsupported_nodes
 from collectives.tools.protocol import Buffer, Comm
 
 
-def allgather_cluster_ring(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, nodes: Nodes = 1, tag: int = 0) -> None:
-    """Gather equal blocks to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    ALGORITHM.check(Case(p, parameters={"nodes": nodes}))
-    layout = Layout.equal(recvbuf.size, p)
-    layout.put(recvbuf, rank, sendbuf)
-    gather_pieces(comm, recvbuf, pipeline((layout.largest,) * p, max(1, layout.largest), shared(nodes)), tag)
-
-
-def fits(case: Case) -> str | None:
+def why_unsupported(case: Case) -> str | None:
     return unsupported_nodes(case.parameters.get("nodes", 1), case.p)
 
 
 def schedule(case: Case) -> Iterator[Round]:
     block = case.elements
-    return PipelineSchedule([block] * case.p, max(1, block), ALGORITHM.parameter(case, "nodes"), case.itemsize).schedule()
+    return PipelineSchedule(
+        [block] * case.p, max(1, block), allgather_cluster_ring.parameter(case, "nodes"), case.itemsize
+    ).schedule()
 
 
 def _node_sizes(case: Case, v: int, ranking: Ranking) -> tuple[int, int]:
@@ -63,13 +57,13 @@ def _node_sizes(case: Case, v: int, ranking: Ranking) -> tuple[int, int]:
 def closed_rounds(case: Case) -> int:
     if not case.m or case.p == 1:
         return 0
-    ranking = Ranking(ALGORITHM.parameter(case, "nodes"), case.p)
+    ranking = Ranking(allgather_cluster_ring.parameter(case, "nodes"), case.p)
     pairs = (_node_sizes(case, v, ranking) for v in range(case.p))
     return case.p - 1 + max(max(0, node_size - next_size) for node_size, next_size in pairs)
 
 
 def closed_sent(case: Case, rank: int) -> int:
-    ranking = Ranking(ALGORITHM.parameter(case, "nodes"), case.p)
+    ranking = Ranking(allgather_cluster_ring.parameter(case, "nodes"), case.p)
     v = ranking.position[rank]
     if v < ranking.last[v]:
         return (case.p - 1) * case.m
@@ -81,14 +75,16 @@ def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
     return closed_rounds(case) * message(case.m, t_s, t_w)
 
 
-ALGORITHM = Algorithm(
-    operation="allgather",
-    name="cluster_ring",
-    run=allgather_cluster_ring,
+@algorithm(
     schedule=schedule,
-    fits=fits,
+    why_unsupported=why_unsupported,
     closed_rounds=closed_rounds,
     closed_sent=closed_sent,
     closed_time=closed_time,
-    parameters={"nodes": 1},
 )
+def allgather_cluster_ring(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, nodes: Nodes = 1, tag: int = 0) -> None:
+    """Gather equal blocks to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    layout = Layout.equal(recvbuf.size, p)
+    layout.put(recvbuf, rank, sendbuf)
+    gather_pieces(comm, recvbuf, pipeline((layout.largest,) * p, max(1, layout.largest), shared(nodes)), tag)

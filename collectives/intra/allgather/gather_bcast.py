@@ -25,14 +25,22 @@ from collectives.catalogue.composite import (
     AlgorithmCase,
     sequential_claims,
 )
+from collectives.catalogue.declaration import algorithm
 from collectives.intra.bcast import binomial as bcast_binomial
 from collectives.intra.gather import binomial as gather_binomial
 from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm
 
-GATHER, BCAST = gather_binomial.ALGORITHM, bcast_binomial.ALGORITHM
+GATHER, BCAST = gather_binomial.gather_binomial, bcast_binomial.bcast_binomial
 
 
+def parts(case: Case) -> list[AlgorithmCase]:
+    gather, bcast = allgather_gather_bcast.parameter(case, "gather"), allgather_gather_bcast.parameter(case, "bcast")
+    whole = Case(case.p, case.p * case.m, itemsize=case.itemsize)
+    return [(gather, replace(case, root=0, parameters={})), (bcast, whole)]
+
+
+@algorithm(**sequential_claims(parts))
 def allgather_gather_bcast(
     comm: Comm,
     sendbuf: Buffer | None,
@@ -44,25 +52,9 @@ def allgather_gather_bcast(
 ) -> None:
     """Gather equal blocks to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
     p, rank = comm.Get_size(), comm.Get_rank()
-    ALGORITHM.check(Case(p, parameters={"gather": gather, "bcast": bcast}))
     if rank == 0:
         gather.run(comm, sendbuf, recvbuf, root=0, tag=tag)
     else:
         own = Layout.equal(recvbuf.size, p).block(recvbuf, rank) if sendbuf is None else sendbuf
         gather.run(comm, own, None, root=0, tag=tag)
     bcast.run(comm, recvbuf, root=0, tag=tag)
-
-
-def parts(case: Case) -> list[AlgorithmCase]:
-    gather, bcast = ALGORITHM.parameter(case, "gather"), ALGORITHM.parameter(case, "bcast")
-    whole = Case(case.p, case.p * case.m, itemsize=case.itemsize)
-    return [(gather, replace(case, root=0, parameters={})), (bcast, whole)]
-
-
-ALGORITHM = Algorithm(
-    operation="allgather",
-    name="gather_bcast",
-    run=allgather_gather_bcast,
-    parameters={"gather": GATHER, "bcast": BCAST},
-    **sequential_claims(parts),
-)

@@ -26,6 +26,7 @@ from collections.abc import Iterator
 
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.concurrent import GroupCase, Phase, phased_claims
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Transfer
 from collectives.intra.allgather import bruck as allgather_bruck
 from collectives.intra.allgatherv import bruck as allgatherv_bruck
@@ -36,42 +37,7 @@ from collectives.tools.nodes import Nodes, placement_of, unequal_nodes
 from collectives.tools.protocol import Buffer, Comm
 from collectives.tools.subset import Subset
 
-ALLGATHER, ALLGATHERV = allgather_bruck.ALGORITHM, allgatherv_bruck.ALGORITHM
-
-
-def allgather_locality_bruck(
-    comm: Comm,
-    sendbuf: Buffer | None,
-    recvbuf: Buffer,
-    *,
-    nodes: Nodes = 1,
-    allgather: Algorithm = ALLGATHER,
-    allgatherv: Algorithm = ALLGATHERV,
-    tag: int = 0,
-) -> None:
-    """Gather equal blocks to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    ALGORITHM.check(Case(p, parameters={"nodes": nodes, "allgather": allgather, "allgatherv": allgatherv}))
-    layout = Layout.equal(recvbuf.size, p)
-    placement = placement_of(nodes, p)
-    node, index, count = placement.node[rank], placement.index[rank], len(placement.nodes)
-    local = Subset(comm, placement.nodes[node], index)
-    # The blocks of a node are one part of `gathered`: first those of this node, then those of the next nodes.
-    gathered, parts = spare_memory(recvbuf, recvbuf.size), Layout.equal(recvbuf.size, count)
-    home, own = parts.block(gathered, 0), layout.block(recvbuf, rank) if sendbuf is None else sendbuf
-    load(layout.block(home, index), own)
-    allgather.run(local, None, home, tag=tag)
-    for width, fetched in steps(count, placement.smallest):
-        start, size = _distance(index, width, placement.smallest), fetched[index]
-        if size:
-            to, origin = (placement.nodes[(node + distance) % count][index] for distance in (-start, start))
-            exchange(comm, parts.block(gathered, 0, size), to, parts.block(gathered, start, start + size), origin, tag)
-        end = width + sum(fetched)
-        counts = [parts.size(0, each) for each in fetched]
-        allgatherv.run(local, None, parts.block(gathered, width, end), counts, tag=tag)
-    for distance in range(count):
-        for place, other in enumerate(placement.nodes[(node + distance) % count]):
-            layout.put(recvbuf, other, layout.block(gathered, distance * placement.smallest + place))
+ALLGATHER, ALLGATHERV = allgather_bruck.allgather_bruck, allgatherv_bruck.allgatherv_bruck
 
 
 def _distance(index: int, width: int, n: int) -> int:
@@ -93,14 +59,17 @@ def steps(count: int, n: int) -> Iterator[tuple[int, list[int]]]:
 
 
 def exchanges(case: Case) -> Iterator[tuple[int, list[int]]]:
-    placement = placement_of(ALGORITHM.parameter(case, "nodes"), case.p)
+    placement = placement_of(allgather_locality_bruck.parameter(case, "nodes"), case.p)
     return steps(len(placement.nodes), placement.smallest)
 
 
 def within_nodes(case: Case) -> Iterator[Phase]:
     """The parts on the nodes: the first, and one after each exchange between nodes."""
-    allgather, allgatherv = ALGORITHM.parameter(case, "allgather"), ALGORITHM.parameter(case, "allgatherv")
-    placement = placement_of(ALGORITHM.parameter(case, "nodes"), case.p)
+    allgather, allgatherv = (
+        allgather_locality_bruck.parameter(case, "allgather"),
+        allgather_locality_bruck.parameter(case, "allgatherv"),
+    )
+    placement = placement_of(allgather_locality_bruck.parameter(case, "nodes"), case.p)
     n = placement.smallest
     first = Case(n, case.m, itemsize=case.itemsize, in_place=True)
     yield [GroupCase(ranks, allgather, first) for ranks in placement.nodes]
@@ -112,7 +81,7 @@ def within_nodes(case: Case) -> Iterator[Phase]:
 
 def between_nodes(case: Case) -> Iterator[list[Round]]:
     """The rounds of each exchange between nodes."""
-    placement = placement_of(ALGORITHM.parameter(case, "nodes"), case.p)
+    placement = placement_of(allgather_locality_bruck.parameter(case, "nodes"), case.p)
     count, n = len(placement.nodes), placement.smallest
     for width, fetched in exchanges(case) if case.m else ():
         distances = [(index, _distance(index, width, n), size) for index, size in enumerate(fetched) if size]
@@ -125,18 +94,44 @@ def between_nodes(case: Case) -> Iterator[list[Round]]:
         ]
 
 
-def fits(case: Case) -> str | None:
-    return unequal_nodes(ALGORITHM.parameter(case, "nodes"), case.p)
+def why_unsupported(case: Case) -> str | None:
+    return unequal_nodes(allgather_locality_bruck.parameter(case, "nodes"), case.p)
 
 
 def own_scratch(case: Case, rank: int) -> int:
     return case.p * case.m
 
 
-ALGORITHM = Algorithm(
-    operation="allgather",
-    name="locality_bruck",
-    run=allgather_locality_bruck,
-    parameters={"nodes": 1, "allgather": ALLGATHER, "allgatherv": ALLGATHERV},
-    **phased_claims(within_nodes, fits, own_scratch, between_nodes),
-)
+@algorithm(**phased_claims(within_nodes, why_unsupported, own_scratch, between_nodes))
+def allgather_locality_bruck(
+    comm: Comm,
+    sendbuf: Buffer | None,
+    recvbuf: Buffer,
+    *,
+    nodes: Nodes = 1,
+    allgather: Algorithm = ALLGATHER,
+    allgatherv: Algorithm = ALLGATHERV,
+    tag: int = 0,
+) -> None:
+    """Gather equal blocks to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    layout = Layout.equal(recvbuf.size, p)
+    placement = placement_of(nodes, p)
+    node, index, count = placement.node[rank], placement.index[rank], len(placement.nodes)
+    local = Subset(comm, placement.nodes[node], index)
+    # The blocks of a node are one part of `gathered`: first those of this node, then those of the next nodes.
+    gathered, parts = spare_memory(recvbuf, recvbuf.size), Layout.equal(recvbuf.size, count)
+    home, own = parts.block(gathered, 0), layout.block(recvbuf, rank) if sendbuf is None else sendbuf
+    load(layout.block(home, index), own)
+    allgather.run(local, None, home, tag=tag)
+    for width, fetched in steps(count, placement.smallest):
+        start, size = _distance(index, width, placement.smallest), fetched[index]
+        if size:
+            to, origin = (placement.nodes[(node + distance) % count][index] for distance in (-start, start))
+            exchange(comm, parts.block(gathered, 0, size), to, parts.block(gathered, start, start + size), origin, tag)
+        end = width + sum(fetched)
+        counts = [parts.size(0, each) for each in fetched]
+        allgatherv.run(local, None, parts.block(gathered, width, end), counts, tag=tag)
+    for distance in range(count):
+        for place, other in enumerate(placement.nodes[(node + distance) % count]):
+            layout.put(recvbuf, other, layout.block(gathered, distance * placement.smallest + place))

@@ -24,6 +24,7 @@ from collections.abc import Iterator
 
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.concurrent import GroupCase, Phase, phased_claims
+from collectives.catalogue.declaration import algorithm
 from collectives.intra.allgather import bruck as allgather_bruck
 from collectives.tools.blocks import Layout, load
 from collectives.tools.blocks import scratch as spare_memory
@@ -31,9 +32,28 @@ from collectives.tools.nodes import Nodes, placement_of, unequal_nodes
 from collectives.tools.protocol import Buffer, Comm
 from collectives.tools.subset import Subset
 
-BRUCK = allgather_bruck.ALGORITHM
+BRUCK = allgather_bruck.allgather_bruck
 
 
+def phases(case: Case) -> Iterator[Phase]:
+    outer, inner = allgather_multi_lane.parameter(case, "outer"), allgather_multi_lane.parameter(case, "inner")
+    placement, size = placement_of(allgather_multi_lane.parameter(case, "nodes"), case.p), case.itemsize
+    count = len(placement.nodes)
+    between = Case(count, case.m, itemsize=size, in_place=True)
+    within = Case(placement.smallest, count * case.m, itemsize=size, in_place=True)
+    yield [GroupCase(placement.lane(i), outer, between) for i in range(placement.smallest)]
+    yield [GroupCase(ranks, inner, within) for ranks in placement.nodes]
+
+
+def why_unsupported(case: Case) -> str | None:
+    return unequal_nodes(allgather_multi_lane.parameter(case, "nodes"), case.p)
+
+
+def own_scratch(case: Case, rank: int) -> int:
+    return case.p * case.m
+
+
+@algorithm(**phased_claims(phases, why_unsupported, own_scratch))
 def allgather_multi_lane(
     comm: Comm,
     sendbuf: Buffer | None,
@@ -46,7 +66,6 @@ def allgather_multi_lane(
 ) -> None:
     """Gather equal blocks to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
     p, rank = comm.Get_size(), comm.Get_rank()
-    ALGORITHM.check(Case(p, parameters={"nodes": nodes, "outer": outer, "inner": inner}))
     layout = Layout.equal(recvbuf.size, p)
     placement = placement_of(nodes, p)
     node, index, lanes = placement.node[rank], placement.index[rank], placement.smallest
@@ -60,30 +79,3 @@ def allgather_multi_lane(
     for lane in range(lanes):
         for place, other in enumerate(placement.lane(lane)):
             layout.put(recvbuf, other, layout.block(gathered, lane * len(placement.nodes) + place))
-
-
-def phases(case: Case) -> Iterator[Phase]:
-    outer, inner = ALGORITHM.parameter(case, "outer"), ALGORITHM.parameter(case, "inner")
-    placement, size = placement_of(ALGORITHM.parameter(case, "nodes"), case.p), case.itemsize
-    count = len(placement.nodes)
-    between = Case(count, case.m, itemsize=size, in_place=True)
-    within = Case(placement.smallest, count * case.m, itemsize=size, in_place=True)
-    yield [GroupCase(placement.lane(i), outer, between) for i in range(placement.smallest)]
-    yield [GroupCase(ranks, inner, within) for ranks in placement.nodes]
-
-
-def fits(case: Case) -> str | None:
-    return unequal_nodes(ALGORITHM.parameter(case, "nodes"), case.p)
-
-
-def own_scratch(case: Case, rank: int) -> int:
-    return case.p * case.m
-
-
-ALGORITHM = Algorithm(
-    operation="allgather",
-    name="multi_lane",
-    run=allgather_multi_lane,
-    parameters={"nodes": 1, "outer": BRUCK, "inner": BRUCK},
-    **phased_claims(phases, fits, own_scratch),
-)

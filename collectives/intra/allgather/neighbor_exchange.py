@@ -23,22 +23,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.catalogue.algorithm import Algorithm, Case, even_only
+from collectives.catalogue.algorithm import Case
 from collectives.catalogue.closed_forms import all_blocks, all_but_own
+from collectives.catalogue.conditions import even_only
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Transfer
 from collectives.patterns.plans.block_plans import gather_planned
 from collectives.patterns.plans.neighbors import neighbor_steps
 from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm
-
-
-def allgather_neighbor_exchange(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, tag: int = 0) -> None:
-    """Gather equal blocks to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    ALGORITHM.check(Case(p))
-    layout = Layout.equal(recvbuf.size, p)
-    layout.put(recvbuf, rank, sendbuf)
-    gather_planned(comm, recvbuf, layout, neighbor_steps(p, rank), tag)
 
 
 def schedule(case: Case) -> Iterator[Round]:
@@ -49,12 +42,10 @@ def schedule(case: Case) -> Iterator[Round]:
             yield [Transfer(r, (r - 1 if (r + i) % 2 else r + 1) % p, 2 * case.m) for r in range(p)]
 
 
-ALGORITHM = Algorithm(
-    operation="allgather",
-    name="neighbor_exchange",
-    run=allgather_neighbor_exchange,
-    schedule=schedule,
-    fits=even_only,
-    closed_sent=all_but_own,
-    **all_blocks(lambda p: p // 2),
-)
+@algorithm(schedule=schedule, why_unsupported=even_only, closed_sent=all_but_own, **all_blocks(lambda p: p // 2))
+def allgather_neighbor_exchange(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, tag: int = 0) -> None:
+    """Gather equal blocks to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    layout = Layout.equal(recvbuf.size, p)
+    layout.put(recvbuf, rank, sendbuf)
+    gather_planned(comm, recvbuf, layout, neighbor_steps(p, rank), tag)

@@ -23,34 +23,26 @@ Source   Jeaugey, PAT: a new algorithm for all-gather and reduce-scatter operati
 
 from __future__ import annotations
 
-from collectives.catalogue.algorithm import Algorithm, Case, Claims
+from collectives.catalogue.algorithm import Case, Claims
+from collectives.catalogue.declaration import algorithm
 from collectives.patterns.plans.block_plans import BlockExchanges
 from collectives.patterns.plans.plan_claims import allgather_by, allgather_claims
 from collectives.patterns.plans.shifted_plans import AGGREGATION, pat_shifts, positive_aggregation_only, shifted_steps
 from collectives.tools.protocol import Buffer, Comm
 
 
+def steps_of(case: Case, rank: int) -> BlockExchanges:
+    return shifted_steps(pat_shifts(case.p, case.parameters.get("aggregation", AGGREGATION)), rank, case.p)
+
+
+def why_unsupported(case: Case) -> str | None:
+    return positive_aggregation_only(case)
+
+
+@algorithm(**allgather_claims(steps_of) | Claims(why_unsupported=why_unsupported))
 def allgather_pat(
     comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, aggregation: int = AGGREGATION, tag: int = 0
 ) -> None:
     """Gather equal blocks to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
     p = comm.Get_size()
-    ALGORITHM.check(Case(p, parameters={"aggregation": aggregation}))
     allgather_by(comm, sendbuf, recvbuf, shifted_steps(pat_shifts(p, aggregation), comm.Get_rank(), p), tag)
-
-
-def steps_of(case: Case, rank: int) -> BlockExchanges:
-    return shifted_steps(pat_shifts(case.p, case.parameters.get("aggregation", AGGREGATION)), rank, case.p)
-
-
-def fits(case: Case) -> str | None:
-    return positive_aggregation_only(case)
-
-
-ALGORITHM = Algorithm(
-    operation="allgather",
-    name="pat",
-    run=allgather_pat,
-    parameters={"aggregation": AGGREGATION},
-    **(allgather_claims(steps_of) | Claims(fits=fits)),
-)

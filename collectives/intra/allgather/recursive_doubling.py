@@ -22,29 +22,16 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from collectives.catalogue.algorithm import Algorithm, Case, power_of_two_only
+from collectives.catalogue.algorithm import Case
 from collectives.catalogue.array_round import ArrayRound
 from collectives.catalogue.closed_forms import all_blocks, all_but_own
+from collectives.catalogue.conditions import power_of_two_only
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round
 from collectives.tools.blocks import Layout
 from collectives.tools.messages import exchange
 from collectives.tools.numbers import floor_log2
 from collectives.tools.protocol import Buffer, Comm
-
-
-def allgather_recursive_doubling(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, tag: int = 0) -> None:
-    """Gather equal blocks to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    ALGORITHM.check(Case(p))
-    layout = Layout.equal(recvbuf.size, p)
-    layout.put(recvbuf, rank, sendbuf)
-    for k in range(floor_log2(p)):
-        size = 1 << k
-        partner = rank ^ size
-        own_first, partner_first = rank & -size, partner & -size  # the first block that each of the two holds
-        outgoing = layout.block(recvbuf, own_first, own_first + size)
-        incoming = layout.block(recvbuf, partner_first, partner_first + size)
-        exchange(comm, outgoing, partner, incoming, partner, tag)
 
 
 def schedule(case: Case) -> Iterator[Round]:
@@ -54,12 +41,16 @@ def schedule(case: Case) -> Iterator[Round]:
             yield ArrayRound(ranks, ranks ^ (1 << k), case.m << k)
 
 
-ALGORITHM = Algorithm(
-    operation="allgather",
-    name="recursive_doubling",
-    run=allgather_recursive_doubling,
-    schedule=schedule,
-    fits=power_of_two_only,
-    closed_sent=all_but_own,
-    **all_blocks(floor_log2),
-)
+@algorithm(schedule=schedule, why_unsupported=power_of_two_only, closed_sent=all_but_own, **all_blocks(floor_log2))
+def allgather_recursive_doubling(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, tag: int = 0) -> None:
+    """Gather equal blocks to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    layout = Layout.equal(recvbuf.size, p)
+    layout.put(recvbuf, rank, sendbuf)
+    for k in range(floor_log2(p)):
+        size = 1 << k
+        partner = rank ^ size
+        own_first, partner_first = rank & -size, partner & -size  # the first block that each of the two holds
+        outgoing = layout.block(recvbuf, own_first, own_first + size)
+        incoming = layout.block(recvbuf, partner_first, partner_first + size)
+        exchange(comm, outgoing, partner, incoming, partner, tag)

@@ -23,20 +23,12 @@ Source   Wilkins et al., Generalized Collective Algorithms for the Exascale Era,
 
 from __future__ import annotations
 
-from collectives.catalogue.algorithm import Algorithm, Case, Claims
+from collectives.catalogue.algorithm import Case, Claims
+from collectives.catalogue.declaration import algorithm
 from collectives.patterns.plans.block_plans import BlockExchanges
 from collectives.patterns.plans.multiplying import RADIX, folded, multiplying_steps, radix_of, radix_too_small
 from collectives.patterns.plans.plan_claims import allgather_by, allgather_claims
 from collectives.tools.protocol import Buffer, Comm
-
-
-def allgather_recursive_multiplying(
-    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, k: int = RADIX, tag: int = 0
-) -> None:
-    """Gather equal blocks to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
-    p = comm.Get_size()
-    ALGORITHM.check(Case(p, parameters={"k": k}))
-    allgather_by(comm, sendbuf, recvbuf, multiplying_steps(p, k, comm.Get_rank()), tag)
 
 
 def steps_of(case: Case, rank: int) -> BlockExchanges:
@@ -47,10 +39,10 @@ def symmetric(case: Case) -> bool:
     return folded(case.p, radix_of(case)).excess == 0
 
 
-ALGORITHM = Algorithm(
-    operation="allgather",
-    name="recursive_multiplying",
-    run=allgather_recursive_multiplying,
-    parameters={"k": RADIX},
-    **(allgather_claims(steps_of, symmetric) | Claims(fits=radix_too_small)),
-)
+@algorithm(**allgather_claims(steps_of, symmetric) | Claims(why_unsupported=radix_too_small))
+def allgather_recursive_multiplying(
+    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, k: int = RADIX, tag: int = 0
+) -> None:
+    """Gather equal blocks to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
+    p = comm.Get_size()
+    allgather_by(comm, sendbuf, recvbuf, multiplying_steps(p, k, comm.Get_rank()), tag)

@@ -18,23 +18,16 @@ Source   Thakur, Rabenseifner, Gropp, Optimization of Collective Communication O
 
 from __future__ import annotations
 
-from collectives.catalogue.algorithm import Algorithm
+from collectives.catalogue.declaration import algorithm
 from collectives.patterns.ring import GATHER_AROUND_CLAIMS, gather_around
 from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm
 
 
+@algorithm(**GATHER_AROUND_CLAIMS)
 def allgather_ring(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, tag: int = 0) -> None:
     """Gather equal blocks to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
     p, rank = comm.Get_size(), comm.Get_rank()
     layout = Layout.equal(recvbuf.size, p)
     layout.put(recvbuf, rank, sendbuf)
     gather_around(comm, recvbuf, layout, tag)
-
-
-ALGORITHM = Algorithm(
-    operation="allgather",
-    name="ring",
-    run=allgather_ring,
-    **GATHER_AROUND_CLAIMS,
-)

@@ -21,26 +21,20 @@ Source   Loch, Koslovski, Sparbit: a new logarithmic-cost and data locality-awar
 
 from __future__ import annotations
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Case
+from collectives.catalogue.declaration import algorithm
 from collectives.patterns.plans.block_plans import BlockExchanges
 from collectives.patterns.plans.plan_claims import allgather_by, allgather_claims
 from collectives.patterns.plans.shifted_plans import shifted_steps, sparbit_shifts
 from collectives.tools.protocol import Buffer, Comm
 
 
-def allgather_sparbit(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, tag: int = 0) -> None:
-    """Gather equal blocks to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
-    p = comm.Get_size()
-    allgather_by(comm, sendbuf, recvbuf, shifted_steps(sparbit_shifts(p), comm.Get_rank(), p), tag)
-
-
 def steps_of(case: Case, rank: int) -> BlockExchanges:
     return shifted_steps(sparbit_shifts(case.p), rank, case.p)
 
 
-ALGORITHM = Algorithm(
-    operation="allgather",
-    name="sparbit",
-    run=allgather_sparbit,
-    **allgather_claims(steps_of),
-)
+@algorithm(**allgather_claims(steps_of))
+def allgather_sparbit(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, tag: int = 0) -> None:
+    """Gather equal blocks to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
+    p = comm.Get_size()
+    allgather_by(comm, sendbuf, recvbuf, shifted_steps(sparbit_shifts(p), comm.Get_rank(), p), tag)

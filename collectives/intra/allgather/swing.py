@@ -23,32 +23,24 @@ Source   De Sensi, Bonato, Saam, Hoefler, Swing: Short-cutting Rings for Higher 
 
 from __future__ import annotations
 
-from collectives.catalogue.algorithm import Algorithm, Case, Claims
+from collectives.catalogue.algorithm import Case, Claims
+from collectives.catalogue.declaration import algorithm
 from collectives.patterns.plans.block_plans import BlockExchanges
 from collectives.patterns.plans.plan_claims import allgather_by, allgather_claims
 from collectives.patterns.plans.swing import Dims, even_or_torus, swing_steps, valid_dims_only
 from collectives.tools.protocol import Buffer, Comm
 
 
-def allgather_swing(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, dims: Dims = (), tag: int = 0) -> None:
-    """Gather equal blocks to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
-    p = comm.Get_size()
-    ALGORITHM.check(Case(p, parameters={"dims": dims}))
-    allgather_by(comm, sendbuf, recvbuf, swing_steps(p, dims, comm.Get_rank()), tag)
-
-
 def steps_of(case: Case, rank: int) -> BlockExchanges:
     return swing_steps(case.p, case.parameters.get("dims", ()), rank)
 
 
-def fits(case: Case) -> str | None:
+def why_unsupported(case: Case) -> str | None:
     return valid_dims_only(case)
 
 
-ALGORITHM = Algorithm(
-    operation="allgather",
-    name="swing",
-    run=allgather_swing,
-    parameters={"dims": ()},
-    **(allgather_claims(steps_of, even_or_torus) | Claims(fits=fits)),
-)
+@algorithm(**allgather_claims(steps_of, even_or_torus) | Claims(why_unsupported=why_unsupported))
+def allgather_swing(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, dims: Dims = (), tag: int = 0) -> None:
+    """Gather equal blocks to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
+    p = comm.Get_size()
+    allgather_by(comm, sendbuf, recvbuf, swing_steps(p, dims, comm.Get_rank()), tag)

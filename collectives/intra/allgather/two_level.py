@@ -26,6 +26,7 @@ from collections.abc import Iterator
 
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.concurrent import GroupCase, Phase, phased_claims
+from collectives.catalogue.declaration import algorithm
 from collectives.intra.allgatherv import ring as allgatherv_ring
 from collectives.intra.bcast import binomial as bcast_binomial
 from collectives.intra.gather import binomial as gather_binomial
@@ -35,9 +36,27 @@ from collectives.tools.nodes import Nodes, placement_of, unsupported_nodes
 from collectives.tools.protocol import Buffer, Comm
 from collectives.tools.subset import Subset
 
-GATHER, OUTER, BCAST = gather_binomial.ALGORITHM, allgatherv_ring.ALGORITHM, bcast_binomial.ALGORITHM
+GATHER, OUTER, BCAST = gather_binomial.gather_binomial, allgatherv_ring.allgatherv_ring, bcast_binomial.bcast_binomial
 
 
+def phases(case: Case) -> Iterator[Phase]:
+    gather, outer, bcast = (allgather_two_level.parameter(case, name) for name in ("gather", "outer", "bcast"))
+    placement, size = placement_of(allgather_two_level.parameter(case, "nodes"), case.p), case.itemsize
+    counts = tuple(len(ranks) * case.elements for ranks in placement.nodes)
+    yield [GroupCase(ranks, gather, Case(len(ranks), case.m, itemsize=size, in_place=True)) for ranks in placement.nodes]
+    yield [GroupCase(placement.lane(0), outer, Case(len(counts), counts=counts, itemsize=size, in_place=True))]
+    yield [GroupCase(ranks, bcast, Case(len(ranks), case.p * case.m, itemsize=size)) for ranks in placement.nodes]
+
+
+def why_unsupported(case: Case) -> str | None:
+    return unsupported_nodes(allgather_two_level.parameter(case, "nodes"), case.p)
+
+
+def own_scratch(case: Case, rank: int) -> int:
+    return 0 if placement_of(allgather_two_level.parameter(case, "nodes"), case.p).in_rank_order else case.p * case.m
+
+
+@algorithm(**phased_claims(phases, why_unsupported, own_scratch))
 def allgather_two_level(
     comm: Comm,
     sendbuf: Buffer | None,
@@ -51,7 +70,6 @@ def allgather_two_level(
 ) -> None:
     """Gather equal blocks to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
     p, rank = comm.Get_size(), comm.Get_rank()
-    ALGORITHM.check(Case(p, parameters={"nodes": nodes, "gather": gather, "outer": outer, "bcast": bcast}))
     layout = Layout.equal(recvbuf.size, p)
     placement = placement_of(nodes, p)
     node, index = placement.node[rank], placement.index[rank]
@@ -70,29 +88,3 @@ def allgather_two_level(
     if not placement.in_rank_order:
         for place, other in enumerate(placement.order):
             layout.put(recvbuf, other, layout.block(gathered, place))
-
-
-def phases(case: Case) -> Iterator[Phase]:
-    gather, outer, bcast = (ALGORITHM.parameter(case, name) for name in ("gather", "outer", "bcast"))
-    placement, size = placement_of(ALGORITHM.parameter(case, "nodes"), case.p), case.itemsize
-    counts = tuple(len(ranks) * case.elements for ranks in placement.nodes)
-    yield [GroupCase(ranks, gather, Case(len(ranks), case.m, itemsize=size, in_place=True)) for ranks in placement.nodes]
-    yield [GroupCase(placement.lane(0), outer, Case(len(counts), counts=counts, itemsize=size, in_place=True))]
-    yield [GroupCase(ranks, bcast, Case(len(ranks), case.p * case.m, itemsize=size)) for ranks in placement.nodes]
-
-
-def fits(case: Case) -> str | None:
-    return unsupported_nodes(ALGORITHM.parameter(case, "nodes"), case.p)
-
-
-def own_scratch(case: Case, rank: int) -> int:
-    return 0 if placement_of(ALGORITHM.parameter(case, "nodes"), case.p).in_rank_order else case.p * case.m
-
-
-ALGORITHM = Algorithm(
-    operation="allgather",
-    name="two_level",
-    run=allgather_two_level,
-    parameters={"nodes": 1, "gather": GATHER, "outer": OUTER, "bcast": BCAST},
-    **phased_claims(phases, fits, own_scratch),
-)

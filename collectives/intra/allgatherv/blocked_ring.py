@@ -28,7 +28,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from collectives.block_sizes import BLOCK_BYTES, BlockBytes, bytes_in, bytes_of, positive_blocks_only
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Case
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Seconds, message
 from collectives.patterns.pipeline import PipelineSchedule, pipeline
 from collectives.patterns.ring import all_but_right
@@ -38,33 +39,9 @@ from collectives.tools.numbers import ceil_div
 from collectives.tools.protocol import Buffer, Comm
 
 
-def allgatherv_blocked_ring(
-    comm: Comm,
-    sendbuf: Buffer | None,
-    recvbuf: Buffer,
-    counts: Sequence[int],
-    *,
-    block_bytes: BlockBytes = BLOCK_BYTES,
-    tag: int = 0,
-) -> None:
-    """Gather blocks of any size to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
-    p, rank, itemsize = comm.Get_size(), comm.Get_rank(), recvbuf.itemsize
-    Layout.of_ranks(counts, p).put(recvbuf, rank, sendbuf)
-    size = bytes_of(block_bytes, [int(count) * itemsize for count in counts])
-    ALGORITHM.check(Case(p, parameters={"block_bytes": size}))
-    pieces = pipeline(tuple(counts), max(1, size // itemsize), 1).pieces
-    left, right = (rank - 1) % p, (rank + 1) % p
-    start, stop = pieces.numbers.start(rank), pieces.numbers.start(rank + 1)
-    to_receive, to_send = (pieces.total - pieces.numbers.size(r) for r in (rank, right))
-    for k in range(max(to_receive, to_send)):
-        incoming = recvbuf[pieces.where(start - 1 - k)] if k < to_receive else None
-        outgoing = recvbuf[pieces.where(stop - 1 - k)] if k < to_send else None
-        exchange(comm, outgoing, right, incoming, left, tag)
-
-
 def pipeline_schedule(case: Case) -> PipelineSchedule:
     """The schedule of a case, in arrays."""
-    size = bytes_in(case, ALGORITHM.parameter(case, "block_bytes"))
+    size = bytes_in(case, allgatherv_blocked_ring.parameter(case, "block_bytes"))
     return PipelineSchedule(_counts(case), max(1, size // case.itemsize), 1, case.itemsize)
 
 
@@ -82,14 +59,14 @@ def closed_rounds(case: Case) -> int:
     counts = _counts(case)
     if not all(counts):
         return pipeline_schedule(case).longest_chain()
-    longest = max(1, bytes_in(case, ALGORITHM.parameter(case, "block_bytes")) // case.itemsize)
+    longest = max(1, bytes_in(case, allgatherv_blocked_ring.parameter(case, "block_bytes")) // case.itemsize)
     blocks = [ceil_div(count, longest) for count in counts]
     return sum(blocks) - min(blocks)
 
 
 def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
     p, counts = case.p, _counts(case)
-    longest = max(1, bytes_in(case, ALGORITHM.parameter(case, "block_bytes")) // case.itemsize)
+    longest = max(1, bytes_in(case, allgatherv_blocked_ring.parameter(case, "block_bytes")) // case.itemsize)
     whole = message(longest * case.itemsize, t_s, t_w)
     most, blocks = max(counts), [max(1, ceil_div(count, longest)) for count in counts]
     if p == 1 or not most:
@@ -105,14 +82,33 @@ def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
     return pipeline_schedule(case).time(t_s, t_w)
 
 
-ALGORITHM = Algorithm(
-    operation="allgatherv",
-    name="blocked_ring",
-    run=allgatherv_blocked_ring,
+@algorithm(
+    checks_itself=True,
     schedule=schedule,
-    fits=positive_blocks_only,
+    why_unsupported=positive_blocks_only,
     closed_rounds=closed_rounds,
     closed_sent=all_but_right,
     closed_time=closed_time,
-    parameters={"block_bytes": BLOCK_BYTES},
 )
+def allgatherv_blocked_ring(
+    comm: Comm,
+    sendbuf: Buffer | None,
+    recvbuf: Buffer,
+    counts: Sequence[int],
+    *,
+    block_bytes: BlockBytes = BLOCK_BYTES,
+    tag: int = 0,
+) -> None:
+    """Gather blocks of any size to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
+    p, rank, itemsize = comm.Get_size(), comm.Get_rank(), recvbuf.itemsize
+    Layout.of_ranks(counts, p).put(recvbuf, rank, sendbuf)
+    size = bytes_of(block_bytes, [int(count) * itemsize for count in counts])
+    allgatherv_blocked_ring.check(Case(p, parameters={"block_bytes": size}))
+    pieces = pipeline(tuple(counts), max(1, size // itemsize), 1).pieces
+    left, right = (rank - 1) % p, (rank + 1) % p
+    start, stop = pieces.numbers.start(rank), pieces.numbers.start(rank + 1)
+    to_receive, to_send = (pieces.total - pieces.numbers.size(r) for r in (rank, right))
+    for k in range(max(to_receive, to_send)):
+        incoming = recvbuf[pieces.where(start - 1 - k)] if k < to_receive else None
+        outgoing = recvbuf[pieces.where(stop - 1 - k)] if k < to_send else None
+        exchange(comm, outgoing, right, incoming, left, tag)

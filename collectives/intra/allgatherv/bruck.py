@@ -20,21 +20,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.catalogue.algorithm import Algorithm
+from collectives.catalogue.declaration import algorithm
 from collectives.patterns.runs import doubling_skips, gather_runs, growing
 from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm
 
 
+@algorithm(**growing(doubling_skips))
 def allgatherv_bruck(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, counts: Sequence[int], *, tag: int = 0) -> None:
     """Gather blocks of any size to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
     p = comm.Get_size()
     gather_runs(comm, sendbuf, recvbuf, Layout.of_ranks(counts, p), doubling_skips(p), tag)
-
-
-ALGORITHM = Algorithm(
-    operation="allgatherv",
-    name="bruck",
-    run=allgatherv_bruck,
-    **growing(doubling_skips),
-)

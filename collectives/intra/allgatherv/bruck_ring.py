@@ -21,12 +21,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Case
+from collectives.catalogue.declaration import algorithm
 from collectives.patterns.bounded_runs import RUN_BYTES, bounded, bounded_length, gather_bounded_runs, positive_runs_only
 from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm
 
 
+def length(case: Case) -> int:
+    """The number of blocks of a run when it stops growing."""
+    return bounded_length(case.layout, case.itemsize, allgatherv_bruck_ring.parameter(case, "run_bytes"))
+
+
+@algorithm(why_unsupported=positive_runs_only, **bounded(length))
 def allgatherv_bruck_ring(
     comm: Comm,
     sendbuf: Buffer | None,
@@ -38,22 +45,6 @@ def allgatherv_bruck_ring(
 ) -> None:
     """Gather blocks of any size to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
     p = comm.Get_size()
-    ALGORITHM.check(Case(p, parameters={"run_bytes": run_bytes}))
     layout = Layout.of_ranks(counts, p)
     layout.put(recvbuf, comm.Get_rank(), sendbuf)
     gather_bounded_runs(comm, recvbuf, layout, bounded_length(layout, recvbuf.itemsize, run_bytes), tag)
-
-
-def length(case: Case) -> int:
-    """The number of blocks of a run when it stops growing."""
-    return bounded_length(case.layout, case.itemsize, ALGORITHM.parameter(case, "run_bytes"))
-
-
-ALGORITHM = Algorithm(
-    operation="allgatherv",
-    name="bruck_ring",
-    run=allgatherv_bruck_ring,
-    fits=positive_runs_only,
-    parameters={"run_bytes": RUN_BYTES},
-    **bounded(length),
-)

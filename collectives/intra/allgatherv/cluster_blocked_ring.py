@@ -29,7 +29,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from collectives.block_sizes import BLOCK_BYTES, BlockBytes, bytes_in, bytes_of, positive_blocks_only
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Case
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Seconds
 from collectives.patterns.pipeline import PipelineSchedule, gather_pieces, pipeline, shared
 from collectives.tools.blocks import Layout
@@ -37,33 +38,17 @@ from collectives.tools.nodes import Nodes, Ranking, unsupported_nodes
 from collectives.tools.protocol import Buffer, Comm
 
 
-def allgatherv_cluster_blocked_ring(
-    comm: Comm,
-    sendbuf: Buffer | None,
-    recvbuf: Buffer,
-    counts: Sequence[int],
-    *,
-    nodes: Nodes = 1,
-    block_bytes: BlockBytes = BLOCK_BYTES,
-    tag: int = 0,
-) -> None:
-    """Gather blocks of any size to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
-    p, rank, itemsize = comm.Get_size(), comm.Get_rank(), recvbuf.itemsize
-    Layout.of_ranks(counts, p).put(recvbuf, rank, sendbuf)
-    size = bytes_of(block_bytes, [int(count) * itemsize for count in counts])
-    ALGORITHM.check(Case(p, parameters={"block_bytes": size, "nodes": nodes}))
-    gather_pieces(comm, recvbuf, pipeline(tuple(counts), max(1, size // itemsize), shared(nodes)), tag)
-
-
-def fits(case: Case) -> str | None:
+def why_unsupported(case: Case) -> str | None:
     return unsupported_nodes(case.parameters.get("nodes", 1), case.p) or positive_blocks_only(case)
 
 
 def pipeline_schedule(case: Case) -> PipelineSchedule:
     """The schedule of a case, in arrays."""
-    size, layout = bytes_in(case, ALGORITHM.parameter(case, "block_bytes")), case.layout
+    size, layout = bytes_in(case, allgatherv_cluster_blocked_ring.parameter(case, "block_bytes")), case.layout
     counts = [layout.size(r) for r in range(case.p)]
-    return PipelineSchedule(counts, max(1, size // case.itemsize), ALGORITHM.parameter(case, "nodes"), case.itemsize)
+    return PipelineSchedule(
+        counts, max(1, size // case.itemsize), allgatherv_cluster_blocked_ring.parameter(case, "nodes"), case.itemsize
+    )
 
 
 def schedule(case: Case) -> Iterator[Round]:
@@ -79,7 +64,7 @@ def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
 
 
 def closed_sent(case: Case, rank: int) -> int:
-    layout, ranking = case.layout, Ranking(ALGORITHM.parameter(case, "nodes"), case.p)
+    layout, ranking = case.layout, Ranking(allgatherv_cluster_blocked_ring.parameter(case, "nodes"), case.p)
     v = ranking.position[rank]
     after, first, last = (v + 1) % case.p, ranking.first[v], ranking.last[v]
 
@@ -93,14 +78,27 @@ def closed_sent(case: Case, rank: int) -> int:
     return (total - elements(after, ranking.last[after] + 1) + lacking) * case.itemsize
 
 
-ALGORITHM = Algorithm(
-    operation="allgatherv",
-    name="cluster_blocked_ring",
-    run=allgatherv_cluster_blocked_ring,
+@algorithm(
+    checks_itself=True,
     schedule=schedule,
-    fits=fits,
+    why_unsupported=why_unsupported,
     closed_rounds=closed_rounds,
     closed_sent=closed_sent,
     closed_time=closed_time,
-    parameters={"nodes": 1, "block_bytes": BLOCK_BYTES},
 )
+def allgatherv_cluster_blocked_ring(
+    comm: Comm,
+    sendbuf: Buffer | None,
+    recvbuf: Buffer,
+    counts: Sequence[int],
+    *,
+    nodes: Nodes = 1,
+    block_bytes: BlockBytes = BLOCK_BYTES,
+    tag: int = 0,
+) -> None:
+    """Gather blocks of any size to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
+    p, rank, itemsize = comm.Get_size(), comm.Get_rank(), recvbuf.itemsize
+    Layout.of_ranks(counts, p).put(recvbuf, rank, sendbuf)
+    size = bytes_of(block_bytes, [int(count) * itemsize for count in counts])
+    allgatherv_cluster_blocked_ring.check(Case(p, parameters={"block_bytes": size, "nodes": nodes}))
+    gather_pieces(comm, recvbuf, pipeline(tuple(counts), max(1, size // itemsize), shared(nodes)), tag)

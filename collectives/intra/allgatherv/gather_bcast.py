@@ -26,14 +26,22 @@ from collectives.catalogue.composite import (
     AlgorithmCase,
     sequential_claims,
 )
+from collectives.catalogue.declaration import algorithm
 from collectives.intra.bcast import binomial as bcast_binomial
 from collectives.intra.gatherv import binomial as gatherv_binomial
 from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm
 
-GATHERV, BCAST = gatherv_binomial.ALGORITHM, bcast_binomial.ALGORITHM
+GATHERV, BCAST = gatherv_binomial.gatherv_binomial, bcast_binomial.bcast_binomial
 
 
+def parts(case: Case) -> list[AlgorithmCase]:
+    gatherv, bcast = allgatherv_gather_bcast.parameter(case, "gatherv"), allgatherv_gather_bcast.parameter(case, "bcast")
+    whole = Case(case.p, case.layout.size(0, case.p) * case.itemsize, itemsize=case.itemsize)
+    return [(gatherv, replace(case, root=0, parameters={})), (bcast, whole)]
+
+
+@algorithm(**sequential_claims(parts))
 def allgatherv_gather_bcast(
     comm: Comm,
     sendbuf: Buffer | None,
@@ -46,7 +54,6 @@ def allgatherv_gather_bcast(
 ) -> None:
     """Gather blocks of any size to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
     p, rank = comm.Get_size(), comm.Get_rank()
-    ALGORITHM.check(Case(p, parameters={"gatherv": gatherv, "bcast": bcast}))
     layout = Layout.of_ranks(counts, p)
     if rank == 0:
         gatherv.run(comm, sendbuf, recvbuf, counts, root=0, tag=tag)
@@ -54,18 +61,3 @@ def allgatherv_gather_bcast(
         own = layout.block(recvbuf, rank) if sendbuf is None else sendbuf
         gatherv.run(comm, own, None, counts, root=0, tag=tag)
     bcast.run(comm, layout.block(recvbuf, 0, p), root=0, tag=tag)
-
-
-def parts(case: Case) -> list[AlgorithmCase]:
-    gatherv, bcast = ALGORITHM.parameter(case, "gatherv"), ALGORITHM.parameter(case, "bcast")
-    whole = Case(case.p, case.layout.size(0, case.p) * case.itemsize, itemsize=case.itemsize)
-    return [(gatherv, replace(case, root=0, parameters={})), (bcast, whole)]
-
-
-ALGORITHM = Algorithm(
-    operation="allgatherv",
-    name="gather_bcast",
-    run=allgatherv_gather_bcast,
-    parameters={"gatherv": GATHERV, "bcast": BCAST},
-    **sequential_claims(parts),
-)

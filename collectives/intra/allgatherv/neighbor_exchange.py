@@ -21,7 +21,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.catalogue.algorithm import Algorithm, Case, even_only
+from collectives.catalogue.conditions import even_only
+from collectives.catalogue.declaration import algorithm
 from collectives.patterns.plans.block_plans import gather_planned
 from collectives.patterns.plans.neighbors import neighbor_steps
 from collectives.patterns.plans.plan_claims import allgatherv_claims
@@ -29,21 +30,12 @@ from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm
 
 
+@algorithm(why_unsupported=even_only, **allgatherv_claims(lambda case, rank: neighbor_steps(case.p, rank)))
 def allgatherv_neighbor_exchange(
     comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, counts: Sequence[int], *, tag: int = 0
 ) -> None:
     """Gather blocks of any size to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
     p, rank = comm.Get_size(), comm.Get_rank()
-    ALGORITHM.check(Case(p))
     layout = Layout.of_ranks(counts, p)
     layout.put(recvbuf, rank, sendbuf)
     gather_planned(comm, recvbuf, layout, neighbor_steps(p, rank), tag)
-
-
-ALGORITHM = Algorithm(
-    operation="allgatherv",
-    name="neighbor_exchange",
-    run=allgatherv_neighbor_exchange,
-    fits=even_only,
-    **allgatherv_claims(lambda case, rank: neighbor_steps(case.p, rank)),
-)

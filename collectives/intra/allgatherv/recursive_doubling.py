@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.catalogue.algorithm import Algorithm
+from collectives.catalogue.declaration import algorithm
 from collectives.patterns.butterflies.doubling import doubling_steps
 from collectives.patterns.plans.block_plans import gather_planned
 from collectives.patterns.plans.plan_claims import allgatherv_claims
@@ -30,6 +30,7 @@ from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm
 
 
+@algorithm(**allgatherv_claims(lambda case, rank: doubling_steps(case.p, rank)))
 def allgatherv_recursive_doubling(
     comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, counts: Sequence[int], *, tag: int = 0
 ) -> None:
@@ -38,11 +39,3 @@ def allgatherv_recursive_doubling(
     layout = Layout.of_ranks(counts, p)
     layout.put(recvbuf, rank, sendbuf)
     gather_planned(comm, recvbuf, layout, doubling_steps(p, rank), tag)
-
-
-ALGORITHM = Algorithm(
-    operation="allgatherv",
-    name="recursive_doubling",
-    run=allgatherv_recursive_doubling,
-    **allgatherv_claims(lambda case, rank: doubling_steps(case.p, rank)),
-)

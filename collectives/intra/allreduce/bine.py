@@ -27,27 +27,20 @@ Source   De Sensi, Pasqualoni, Piarulli, Bonato, Ba, Turisini, Domke, Hoefler, B
 
 from __future__ import annotations
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Case
+from collectives.catalogue.declaration import algorithm
 from collectives.patterns.plans.block_plans import BlockExchanges
 from collectives.patterns.plans.plan_claims import allreduce_by, allreduce_claims
 from collectives.patterns.plans.swing import even_or_torus, swing_steps
 from collectives.tools.protocol import Buffer, Comm, Op
 
 
-def allreduce_bine(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, tag: int = 0) -> None:
-    """Leave the result in `recvbuf` on every rank; if `sendbuf` is None, `recvbuf` holds the operand."""
-    p = comm.Get_size()
-    ALGORITHM.check(Case(p, commutative=op.Is_commutative()))
-    allreduce_by(comm, sendbuf, recvbuf, swing_steps(p, (), comm.Get_rank()), op, tag)
-
-
 def steps_of(case: Case, rank: int) -> BlockExchanges:
     return swing_steps(case.p, (), rank)
 
 
-ALGORITHM = Algorithm(
-    operation="allreduce",
-    name="bine",
-    run=allreduce_bine,
-    **allreduce_claims(steps_of, even_or_torus),
-)
+@algorithm(**allreduce_claims(steps_of, even_or_torus))
+def allreduce_bine(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, tag: int = 0) -> None:
+    """Leave the result in `recvbuf` on every rank; if `sendbuf` is None, `recvbuf` holds the operand."""
+    p = comm.Get_size()
+    allreduce_by(comm, sendbuf, recvbuf, swing_steps(p, (), comm.Get_rank()), op, tag)

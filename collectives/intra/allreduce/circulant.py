@@ -23,7 +23,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.catalogue.algorithm import Algorithm, Case, commutative_only
+from collectives.catalogue.algorithm import Case
+from collectives.catalogue.conditions import commutative_only
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Seconds
 from collectives.patterns.circulant import skips
 from collectives.patterns.runs import (
@@ -38,19 +40,6 @@ from collectives.patterns.runs import (
 from collectives.tools.blocks import Layout, load
 from collectives.tools.numbers import ceil_log2
 from collectives.tools.protocol import Buffer, Comm, Op
-
-
-def allreduce_circulant(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, tag: int = 0) -> None:
-    """Leave the result in `recvbuf` on every rank; if `sendbuf` is None, `recvbuf` holds the operand."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    ALGORITHM.check(Case(p, commutative=op.Is_commutative()))
-    load(recvbuf, sendbuf)
-    pieces = Layout.nearly_equal(recvbuf.size, p)
-    run = recvbuf if rank == 0 else rotated(recvbuf, pieces, rank)
-    shrink(comm, run, pieces, skips(p), op, tag)
-    grow(comm, run, pieces, skips(p), tag)
-    if rank > 0:
-        rotate_back(run, recvbuf, pieces, rank)
 
 
 def schedule(case: Case) -> Iterator[Round]:
@@ -74,13 +63,20 @@ def closed_combined(case: Case) -> int | None:
     return None if case.elements % case.p else case.m - case.m // case.p
 
 
-ALGORITHM = Algorithm(
-    operation="allreduce",
-    name="circulant",
-    run=allreduce_circulant,
+@algorithm(
     schedule=schedule,
     scratch=scratch,
-    fits=commutative_only,
+    why_unsupported=commutative_only,
     closed_time=closed_time,
     closed_combined=closed_combined,
 )
+def allreduce_circulant(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, tag: int = 0) -> None:
+    """Leave the result in `recvbuf` on every rank; if `sendbuf` is None, `recvbuf` holds the operand."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    load(recvbuf, sendbuf)
+    pieces = Layout.nearly_equal(recvbuf.size, p)
+    run = recvbuf if rank == 0 else rotated(recvbuf, pieces, rank)
+    shrink(comm, run, pieces, skips(p), op, tag)
+    grow(comm, run, pieces, skips(p), tag)
+    if rank > 0:
+        rotate_back(run, recvbuf, pieces, rank)

@@ -26,7 +26,9 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from collectives.catalogue.algorithm import Algorithm, Case, positive_segments_only
+from collectives.catalogue.algorithm import Case
+from collectives.catalogue.conditions import positive_segments_only
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Transfer, without_empty
 from collectives.patterns.reductions import join
 from collectives.patterns.segmented import SEGMENT_BYTES, segments_of
@@ -61,32 +63,6 @@ def tree_position(rank: int, p: int) -> TreePosition:
     middle = first + (last - first) // 2
     children = (last - 1, middle - 1) if middle > first else (last - 1,)
     return TreePosition(depth, parent, children if last > first else ())
-
-
-def allreduce_dual_root_pipelined(
-    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, segment_bytes: int = SEGMENT_BYTES, tag: int = 0
-) -> None:
-    """Leave the result in `recvbuf` on every rank; if `sendbuf` is None, `recvbuf` holds the operand."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    ALGORITHM.check(Case(p, parameters={"segment_bytes": segment_bytes}))
-    load(recvbuf, sendbuf)
-    if p == 1:
-        return
-    pieces = segments(recvbuf.size, recvbuf.itemsize, segment_bytes)
-    depth, parent, children = tree_position(rank, p)
-    spare = spare_memory(recvbuf, pieces.size(0) if children or depth == 0 else 0)
-    for j in range(pieces.p + depth + 1):
-        partial = _segment(recvbuf, pieces, j)
-        incoming = None if partial is None else spare[0 : partial.size]
-        for child in children:
-            exchange(comm, _segment(recvbuf, pieces, j - depth - 1), child, incoming, child, tag)
-            if partial is not None and incoming is not None:
-                join(op, partial, incoming, other_is_left=True)
-        if depth > 0:
-            exchange(comm, partial, parent, _segment(recvbuf, pieces, j - depth), parent, tag)
-        elif partial is not None and incoming is not None:
-            exchange(comm, partial, parent, incoming, parent, tag)
-            join(op, partial, incoming, other_is_left=parent < rank)
 
 
 def _segment(buf: Buffer, pieces: Layout, j: int) -> Any:
@@ -126,14 +102,33 @@ def closed_combined(case: Case) -> None:
     return None
 
 
-ALGORITHM = Algorithm(
-    operation="allreduce",
-    name="dual_root_pipelined",
-    run=allreduce_dual_root_pipelined,
+@algorithm(
     schedule=schedule,
     scratch=scratch,
-    fits=positive_segments_only,
+    why_unsupported=positive_segments_only,
     closed_combined=closed_combined,
-    parameters={"segment_bytes": SEGMENT_BYTES},
     in_order=True,
 )
+def allreduce_dual_root_pipelined(
+    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, segment_bytes: int = SEGMENT_BYTES, tag: int = 0
+) -> None:
+    """Leave the result in `recvbuf` on every rank; if `sendbuf` is None, `recvbuf` holds the operand."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    load(recvbuf, sendbuf)
+    if p == 1:
+        return
+    pieces = segments(recvbuf.size, recvbuf.itemsize, segment_bytes)
+    depth, parent, children = tree_position(rank, p)
+    spare = spare_memory(recvbuf, pieces.size(0) if children or depth == 0 else 0)
+    for j in range(pieces.p + depth + 1):
+        partial = _segment(recvbuf, pieces, j)
+        incoming = None if partial is None else spare[0 : partial.size]
+        for child in children:
+            exchange(comm, _segment(recvbuf, pieces, j - depth - 1), child, incoming, child, tag)
+            if partial is not None and incoming is not None:
+                join(op, partial, incoming, other_is_left=True)
+        if depth > 0:
+            exchange(comm, partial, parent, _segment(recvbuf, pieces, j - depth), parent, tag)
+        elif partial is not None and incoming is not None:
+            exchange(comm, partial, parent, incoming, parent, tag)
+            join(op, partial, incoming, other_is_left=parent < rank)

@@ -20,32 +20,25 @@ Source   Wilkins et al., Generalized Collective Algorithms for the Exascale Era,
 
 from __future__ import annotations
 
-from collectives.catalogue.algorithm import Algorithm, Case, Claims, commutative_only
+from collectives.catalogue.algorithm import Case, Claims
+from collectives.catalogue.conditions import commutative_only
+from collectives.catalogue.declaration import algorithm
 from collectives.patterns.plans.block_plans import BlockExchanges
 from collectives.patterns.plans.k_ring import GROUP, divides_ranks_only, k_ring_steps
 from collectives.patterns.plans.plan_claims import allreduce_by, allreduce_claims
 from collectives.tools.protocol import Buffer, Comm, Op
 
 
-def allreduce_k_ring(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, k: int = GROUP, tag: int = 0) -> None:
-    """Leave the result in `recvbuf` on every rank; if `sendbuf` is None, `recvbuf` holds the operand."""
-    p = comm.Get_size()
-    ALGORITHM.check(Case(p, commutative=op.Is_commutative(), parameters={"k": k}))
-    allreduce_by(comm, sendbuf, recvbuf, k_ring_steps(p, k, comm.Get_rank()), op, tag)
-
-
 def steps_of(case: Case, rank: int) -> BlockExchanges:
     return k_ring_steps(case.p, case.parameters.get("k", GROUP), rank)
 
 
-def fits(case: Case) -> str | None:
+def why_unsupported(case: Case) -> str | None:
     return commutative_only(case) or divides_ranks_only(case)
 
 
-ALGORITHM = Algorithm(
-    operation="allreduce",
-    name="k_ring",
-    run=allreduce_k_ring,
-    parameters={"k": GROUP},
-    **(allreduce_claims(steps_of) | Claims(fits=fits)),
-)
+@algorithm(**allreduce_claims(steps_of) | Claims(why_unsupported=why_unsupported))
+def allreduce_k_ring(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, k: int = GROUP, tag: int = 0) -> None:
+    """Leave the result in `recvbuf` on every rank; if `sendbuf` is None, `recvbuf` holds the operand."""
+    p = comm.Get_size()
+    allreduce_by(comm, sendbuf, recvbuf, k_ring_steps(p, k, comm.Get_rank()), op, tag)

@@ -25,8 +25,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.catalogue.algorithm import Algorithm, Case, commutative_only
+from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.concurrent import GroupCase, Phase, phased_claims
+from collectives.catalogue.conditions import commutative_only
+from collectives.catalogue.declaration import algorithm
 from collectives.intra.allgatherv import ring as allgatherv_ring
 from collectives.intra.allreduce import rabenseifner as allreduce_rabenseifner
 from collectives.intra.reduce_scatter import pairwise as reduce_scatter_pairwise
@@ -36,10 +38,39 @@ from collectives.tools.nodes import Nodes, lane_counts, placement_of, unsupporte
 from collectives.tools.protocol import Buffer, Comm, Op
 from collectives.tools.subset import Subset
 
-REDUCE_SCATTER, ALLREDUCE = reduce_scatter_pairwise.ALGORITHM, allreduce_rabenseifner.ALGORITHM
-ALLGATHERV = allgatherv_ring.ALGORITHM
+REDUCE_SCATTER, ALLREDUCE = reduce_scatter_pairwise.reduce_scatter_pairwise, allreduce_rabenseifner.allreduce_rabenseifner
+ALLGATHERV = allgatherv_ring.allgatherv_ring
 
 
+def phases(case: Case) -> Iterator[Phase]:
+    reduce_scatter, allreduce, allgatherv = (
+        allreduce_multi_lane.parameter(case, name) for name in ("reduce_scatter", "allreduce", "allgatherv")
+    )
+    placement, size = placement_of(allreduce_multi_lane.parameter(case, "nodes"), case.p), case.itemsize
+    pieces = Layout.nearly_equal(case.elements, placement.smallest)
+    counted = [(ranks, tuple(lane_counts(pieces, len(ranks)))) for ranks in placement.nodes]
+    yield [GroupCase(ranks, reduce_scatter, Case(len(ranks), counts=each, itemsize=size)) for ranks, each in counted]
+    lengths = [pieces.size(lane) * size for lane in range(placement.smallest)]
+    yield [
+        GroupCase(placement.lane(lane), allreduce, Case(len(placement.nodes), nbytes, itemsize=size, in_place=True))
+        for lane, nbytes in enumerate(lengths)
+    ]
+    yield [
+        GroupCase(ranks, allgatherv, Case(len(ranks), counts=each, itemsize=size, in_place=True)) for ranks, each in counted
+    ]
+
+
+def why_unsupported(case: Case) -> str | None:
+    return commutative_only(case) or unsupported_nodes(allreduce_multi_lane.parameter(case, "nodes"), case.p)
+
+
+def own_scratch(case: Case, rank: int) -> int:
+    placement = placement_of(allreduce_multi_lane.parameter(case, "nodes"), case.p)
+    index, pieces = placement.index[rank], Layout.nearly_equal(case.elements, placement.smallest)
+    return pieces.size(index) * case.itemsize if index < placement.smallest else 0
+
+
+@algorithm(**phased_claims(phases, why_unsupported, own_scratch))
 def allreduce_multi_lane(
     comm: Comm,
     sendbuf: Buffer | None,
@@ -54,8 +85,6 @@ def allreduce_multi_lane(
 ) -> None:
     """Leave the result in `recvbuf` on every rank; if `sendbuf` is None, `recvbuf` holds the operand."""
     p, rank = comm.Get_size(), comm.Get_rank()
-    parts = {"reduce_scatter": reduce_scatter, "allreduce": allreduce, "allgatherv": allgatherv}
-    ALGORITHM.check(Case(p, commutative=op.Is_commutative(), parameters={"nodes": nodes, **parts}))
     own = recvbuf if sendbuf is None else sendbuf
     check_same_size(own, recvbuf)
     placement = placement_of(nodes, p)
@@ -69,40 +98,3 @@ def allreduce_multi_lane(
         allreduce.run(Subset(comm, placement.lane(index), node), None, piece, op=op, tag=tag)
         pieces.put(recvbuf, index, piece)
     allgatherv.run(local, None, recvbuf, counts, tag=tag)
-
-
-def phases(case: Case) -> Iterator[Phase]:
-    reduce_scatter, allreduce, allgatherv = (
-        ALGORITHM.parameter(case, name) for name in ("reduce_scatter", "allreduce", "allgatherv")
-    )
-    placement, size = placement_of(ALGORITHM.parameter(case, "nodes"), case.p), case.itemsize
-    pieces = Layout.nearly_equal(case.elements, placement.smallest)
-    counted = [(ranks, tuple(lane_counts(pieces, len(ranks)))) for ranks in placement.nodes]
-    yield [GroupCase(ranks, reduce_scatter, Case(len(ranks), counts=each, itemsize=size)) for ranks, each in counted]
-    lengths = [pieces.size(lane) * size for lane in range(placement.smallest)]
-    yield [
-        GroupCase(placement.lane(lane), allreduce, Case(len(placement.nodes), nbytes, itemsize=size, in_place=True))
-        for lane, nbytes in enumerate(lengths)
-    ]
-    yield [
-        GroupCase(ranks, allgatherv, Case(len(ranks), counts=each, itemsize=size, in_place=True)) for ranks, each in counted
-    ]
-
-
-def fits(case: Case) -> str | None:
-    return commutative_only(case) or unsupported_nodes(ALGORITHM.parameter(case, "nodes"), case.p)
-
-
-def own_scratch(case: Case, rank: int) -> int:
-    placement = placement_of(ALGORITHM.parameter(case, "nodes"), case.p)
-    index, pieces = placement.index[rank], Layout.nearly_equal(case.elements, placement.smallest)
-    return pieces.size(index) * case.itemsize if index < placement.smallest else 0
-
-
-ALGORITHM = Algorithm(
-    operation="allreduce",
-    name="multi_lane",
-    run=allreduce_multi_lane,
-    parameters={"nodes": 1, "reduce_scatter": REDUCE_SCATTER, "allreduce": ALLREDUCE, "allgatherv": ALLGATHERV},
-    **phased_claims(phases, fits, own_scratch),
-)

@@ -30,7 +30,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Case
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Seconds
 from collectives.patterns.folding import (
     Fold,
@@ -60,6 +61,44 @@ from collectives.tools.messages import receive
 from collectives.tools.protocol import Buffer, Comm, Op
 
 
+def schedule(case: Case) -> Iterator[Round]:
+    fold = fold_of(case)
+    pieces = Layout.nearly_equal(case.elements, fold.core)
+    if allreduce_rabenseifner.parameter(case, "halves"):
+        yield from fold_halves_rounds(fold, case.elements, case.itemsize)
+    else:
+        yield fold_in_round(fold, case.m)
+    yield from halve_schedule(pieces, case.itemsize, fold)
+    yield from double_schedule(pieces, case.itemsize, fold)
+    yield fold_out_round(fold, case.m)
+
+
+def scratch(case: Case, rank: int) -> int:
+    fold = fold_of(case)
+    pieces = Layout.nearly_equal(case.elements, fold.core)
+    return spare_size(pieces, fold, rank, halves=allreduce_rabenseifner.parameter(case, "halves")) * case.itemsize
+
+
+def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
+    time = halving_doubling_time(case, t_s, t_w, foldings=2)
+    extra_time = t_s if time and allreduce_rabenseifner.parameter(case, "halves") and fold_of(case).excess else 0
+    return None if time is None else time + extra_time
+
+
+def closed_combined(case: Case) -> int | None:
+    nbytes = combined(case)
+    saved = case.m // 2 if allreduce_rabenseifner.parameter(case, "halves") and fold_of(case).excess else 0
+    return None if nbytes is None else nbytes - saved
+
+
+@algorithm(
+    schedule=schedule,
+    scratch=scratch,
+    why_unsupported=unknown_rank,
+    closed_time=closed_time,
+    closed_combined=closed_combined,
+    in_order=True,
+)
 def allreduce_rabenseifner(
     comm: Comm,
     sendbuf: Buffer | None,
@@ -72,7 +111,6 @@ def allreduce_rabenseifner(
 ) -> None:
     """Leave the result in `recvbuf` on every rank; if `sendbuf` is None, `recvbuf` holds the operand."""
     p, rank = comm.Get_size(), comm.Get_rank()
-    ALGORITHM.check(Case(p, parameters={"remaining": remaining}))
     load(recvbuf, sendbuf)
     fold = Fold(p, remaining=remaining)
     pieces = Layout.nearly_equal(recvbuf.size, fold.core)
@@ -90,47 +128,3 @@ def allreduce_rabenseifner(
     halve(comm, recvbuf, spare, pieces, fold, op, tag)
     double(comm, recvbuf, pieces, fold, tag)
     fold_out(comm, fold, recvbuf, tag)
-
-
-def schedule(case: Case) -> Iterator[Round]:
-    fold = fold_of(case)
-    pieces = Layout.nearly_equal(case.elements, fold.core)
-    if ALGORITHM.parameter(case, "halves"):
-        yield from fold_halves_rounds(fold, case.elements, case.itemsize)
-    else:
-        yield fold_in_round(fold, case.m)
-    yield from halve_schedule(pieces, case.itemsize, fold)
-    yield from double_schedule(pieces, case.itemsize, fold)
-    yield fold_out_round(fold, case.m)
-
-
-def scratch(case: Case, rank: int) -> int:
-    fold = fold_of(case)
-    pieces = Layout.nearly_equal(case.elements, fold.core)
-    return spare_size(pieces, fold, rank, halves=ALGORITHM.parameter(case, "halves")) * case.itemsize
-
-
-def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
-    time = halving_doubling_time(case, t_s, t_w, foldings=2)
-    extra_time = t_s if time and ALGORITHM.parameter(case, "halves") and fold_of(case).excess else 0
-    return None if time is None else time + extra_time
-
-
-def closed_combined(case: Case) -> int | None:
-    nbytes = combined(case)
-    saved = case.m // 2 if ALGORITHM.parameter(case, "halves") and fold_of(case).excess else 0
-    return None if nbytes is None else nbytes - saved
-
-
-ALGORITHM = Algorithm(
-    operation="allreduce",
-    name="rabenseifner",
-    run=allreduce_rabenseifner,
-    schedule=schedule,
-    scratch=scratch,
-    fits=unknown_rank,
-    closed_time=closed_time,
-    closed_combined=closed_combined,
-    parameters={"remaining": "even", "halves": False},
-    in_order=True,
-)

@@ -29,8 +29,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Case
 from collectives.catalogue.array_round import ArrayRound
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Seconds, message
 from collectives.patterns.folding import (
     Fold,
@@ -48,26 +49,6 @@ from collectives.tools.blocks import load
 from collectives.tools.blocks import scratch as spare_memory
 from collectives.tools.messages import exchange
 from collectives.tools.protocol import Buffer, Comm, Op
-
-
-def allreduce_recursive_doubling(
-    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, remaining: Remaining = "even", tag: int = 0
-) -> None:
-    """Leave the result in `recvbuf` on every rank; if `sendbuf` is None, `recvbuf` holds the operand."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    ALGORITHM.check(Case(p, parameters={"remaining": remaining}))
-    load(recvbuf, sendbuf)
-    fold = Fold(p, remaining=remaining)
-    if not fold.stays(rank):
-        fold_away(comm, recvbuf, recvbuf, tag)
-        return
-    spare = spare_memory(recvbuf, recvbuf.size if p > 1 else 0)
-    fold_in(comm, fold, recvbuf, spare, op, tag)
-    for k in range(fold.dimension):
-        other = fold.rank(fold.index(rank) ^ (1 << k))
-        exchange(comm, recvbuf, other, spare, other, tag)
-        join(op, recvbuf, spare, other_is_left=other < rank)
-    fold_out(comm, fold, recvbuf, tag)
 
 
 def schedule(case: Case) -> Iterator[Round]:
@@ -104,17 +85,30 @@ def closed_combined(case: Case) -> int:
     return (fold.dimension + (fold.excess > 0)) * case.m
 
 
-ALGORITHM = Algorithm(
-    operation="allreduce",
-    name="recursive_doubling",
-    run=allreduce_recursive_doubling,
+@algorithm(
     schedule=schedule,
     scratch=scratch,
-    fits=unknown_rank,
+    why_unsupported=unknown_rank,
     closed_rounds=closed_rounds,
     closed_sent=closed_sent,
     closed_time=closed_time,
     closed_combined=closed_combined,
-    parameters={"remaining": "even"},
     in_order=True,
 )
+def allreduce_recursive_doubling(
+    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, remaining: Remaining = "even", tag: int = 0
+) -> None:
+    """Leave the result in `recvbuf` on every rank; if `sendbuf` is None, `recvbuf` holds the operand."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    load(recvbuf, sendbuf)
+    fold = Fold(p, remaining=remaining)
+    if not fold.stays(rank):
+        fold_away(comm, recvbuf, recvbuf, tag)
+        return
+    spare = spare_memory(recvbuf, recvbuf.size if p > 1 else 0)
+    fold_in(comm, fold, recvbuf, spare, op, tag)
+    for k in range(fold.dimension):
+        other = fold.rank(fold.index(rank) ^ (1 << k))
+        exchange(comm, recvbuf, other, spare, other, tag)
+        join(op, recvbuf, spare, other_is_left=other < rank)
+    fold_out(comm, fold, recvbuf, tag)

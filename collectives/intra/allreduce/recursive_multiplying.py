@@ -26,7 +26,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Case
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Seconds, Transfer, message
 from collectives.patterns.folding import fold_away, fold_in, fold_in_round, fold_out, fold_out_round
 from collectives.patterns.plans.multiplying import RADIX, folded, phases, radix_of, radix_too_small
@@ -35,35 +36,6 @@ from collectives.tools.blocks import load
 from collectives.tools.blocks import scratch as spare_memory
 from collectives.tools.messages import exchange
 from collectives.tools.protocol import Buffer, Comm, Op
-
-
-def allreduce_recursive_multiplying(
-    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, k: int = RADIX, tag: int = 0
-) -> None:
-    """Leave the result in `recvbuf` on every rank; if `sendbuf` is None, `recvbuf` holds the operand."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    ALGORITHM.check(Case(p, parameters={"k": k}))
-    load(recvbuf, sendbuf)
-    fold = folded(p, k)
-    if not fold.stays(rank):
-        fold_away(comm, recvbuf, recvbuf, tag)
-        return
-    spares = [spare_memory(recvbuf, recvbuf.size) for _ in range(_spares(p, k))]
-    fold_in(comm, fold, recvbuf, spares[0] if spares else recvbuf, op, tag)
-    index = fold.index(rank)
-    for phase in phases(p, k):
-        operands = {index: recvbuf}
-        for shift in range(1, phase.size):
-            dest, source = phase.peer(index, shift), phase.peer(index, -shift)
-            operands[source] = spares[shift - 1]
-            exchange(comm, recvbuf, fold.rank(dest), operands[source], fold.rank(source), tag)
-        result, *others = (operands[rank_of_operand] for rank_of_operand in sorted(operands))
-        for right in others:
-            combine(op, result, right)
-            result = right
-        if result is not recvbuf:
-            recvbuf[0 : recvbuf.size] = result
-    fold_out(comm, fold, recvbuf, tag)
 
 
 def _spares(p: int, k: int) -> int:
@@ -107,17 +79,39 @@ def closed_combined(case: Case) -> int:
     return (_exchanges(case) + (folded(case.p, radix_of(case)).excess > 0)) * case.m
 
 
-ALGORITHM = Algorithm(
-    operation="allreduce",
-    name="recursive_multiplying",
-    run=allreduce_recursive_multiplying,
+@algorithm(
     schedule=schedule,
     scratch=scratch,
-    fits=radix_too_small,
+    why_unsupported=radix_too_small,
     closed_rounds=closed_rounds,
     closed_sent=closed_sent,
     closed_time=closed_time,
     closed_combined=closed_combined,
-    parameters={"k": RADIX},
     in_order=True,
 )
+def allreduce_recursive_multiplying(
+    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, k: int = RADIX, tag: int = 0
+) -> None:
+    """Leave the result in `recvbuf` on every rank; if `sendbuf` is None, `recvbuf` holds the operand."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    load(recvbuf, sendbuf)
+    fold = folded(p, k)
+    if not fold.stays(rank):
+        fold_away(comm, recvbuf, recvbuf, tag)
+        return
+    spares = [spare_memory(recvbuf, recvbuf.size) for _ in range(_spares(p, k))]
+    fold_in(comm, fold, recvbuf, spares[0] if spares else recvbuf, op, tag)
+    index = fold.index(rank)
+    for phase in phases(p, k):
+        operands = {index: recvbuf}
+        for shift in range(1, phase.size):
+            dest, source = phase.peer(index, shift), phase.peer(index, -shift)
+            operands[source] = spares[shift - 1]
+            exchange(comm, recvbuf, fold.rank(dest), operands[source], fold.rank(source), tag)
+        result, *others = (operands[rank_of_operand] for rank_of_operand in sorted(operands))
+        for right in others:
+            combine(op, result, right)
+            result = right
+        if result is not recvbuf:
+            recvbuf[0 : recvbuf.size] = result
+    fold_out(comm, fold, recvbuf, tag)

@@ -27,14 +27,21 @@ from collectives.catalogue.composite import (
     AlgorithmCase,
     sequential_claims,
 )
+from collectives.catalogue.declaration import algorithm
 from collectives.intra.bcast import binomial as bcast_binomial
 from collectives.intra.reduce import binomial as reduce_binomial
 from collectives.tools.blocks import check_same_size
 from collectives.tools.protocol import Buffer, Comm, Op
 
-REDUCE, BCAST = reduce_binomial.ALGORITHM, bcast_binomial.ALGORITHM
+REDUCE, BCAST = reduce_binomial.reduce_binomial, bcast_binomial.bcast_binomial
 
 
+def parts(case: Case) -> list[AlgorithmCase]:
+    reduce, bcast = allreduce_reduce_bcast.parameter(case, "reduce"), allreduce_reduce_bcast.parameter(case, "bcast")
+    return [(reduce, replace(case, root=0, parameters={})), (bcast, Case(case.p, case.m, itemsize=case.itemsize))]
+
+
+@algorithm(in_order=True, **sequential_claims(parts))
 def allreduce_reduce_bcast(
     comm: Comm,
     sendbuf: Buffer | None,
@@ -46,7 +53,6 @@ def allreduce_reduce_bcast(
     tag: int = 0,
 ) -> None:
     """Leave the result in `recvbuf` on every rank; if `sendbuf` is None, `recvbuf` holds the operand."""
-    ALGORITHM.check(Case(comm.Get_size(), commutative=op.Is_commutative(), parameters={"reduce": reduce, "bcast": bcast}))
     if comm.Get_rank() == 0:
         reduce.run(comm, sendbuf, recvbuf, op=op, root=0, tag=tag)
     else:
@@ -54,18 +60,3 @@ def allreduce_reduce_bcast(
         check_same_size(own, recvbuf)
         reduce.run(comm, own, None, op=op, root=0, tag=tag)
     bcast.run(comm, recvbuf, root=0, tag=tag)
-
-
-def parts(case: Case) -> list[AlgorithmCase]:
-    reduce, bcast = ALGORITHM.parameter(case, "reduce"), ALGORITHM.parameter(case, "bcast")
-    return [(reduce, replace(case, root=0, parameters={})), (bcast, Case(case.p, case.m, itemsize=case.itemsize))]
-
-
-ALGORITHM = Algorithm(
-    operation="allreduce",
-    name="reduce_bcast",
-    run=allreduce_reduce_bcast,
-    parameters={"reduce": REDUCE, "bcast": BCAST},
-    in_order=True,
-    **sequential_claims(parts),
-)

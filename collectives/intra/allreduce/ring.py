@@ -24,7 +24,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.catalogue.algorithm import Algorithm, Case, commutative_only
+from collectives.catalogue.algorithm import Case
+from collectives.catalogue.conditions import commutative_only
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Seconds, message
 from collectives.patterns.ring import (
     around_scratch,
@@ -35,17 +37,6 @@ from collectives.patterns.ring import (
 )
 from collectives.tools.blocks import Layout, check_same_size
 from collectives.tools.protocol import Buffer, Comm, Op
-
-
-def allreduce_ring(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, tag: int = 0) -> None:
-    """Leave the result in `recvbuf` on every rank; if `sendbuf` is None, `recvbuf` holds the operand."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    ALGORITHM.check(Case(p, commutative=op.Is_commutative()))
-    data = recvbuf if sendbuf is None else sendbuf
-    check_same_size(data, recvbuf)
-    pieces = Layout.nearly_equal(recvbuf.size, p)
-    pieces.put(recvbuf, rank, reduce_around(comm, data, pieces, op, tag))
-    gather_around(comm, recvbuf, pieces, tag)
 
 
 def schedule(case: Case) -> Iterator[Round]:
@@ -82,15 +73,20 @@ def _longest(case: Case) -> int:
     return Layout.nearly_equal(case.elements, case.p).largest * case.itemsize
 
 
-ALGORITHM = Algorithm(
-    operation="allreduce",
-    name="ring",
-    run=allreduce_ring,
+@algorithm(
     schedule=schedule,
     scratch=scratch,
-    fits=commutative_only,
+    why_unsupported=commutative_only,
     closed_rounds=closed_rounds,
     closed_sent=closed_sent,
     closed_time=closed_time,
     closed_combined=closed_combined,
 )
+def allreduce_ring(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, tag: int = 0) -> None:
+    """Leave the result in `recvbuf` on every rank; if `sendbuf` is None, `recvbuf` holds the operand."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    data = recvbuf if sendbuf is None else sendbuf
+    check_same_size(data, recvbuf)
+    pieces = Layout.nearly_equal(recvbuf.size, p)
+    pieces.put(recvbuf, rank, reduce_around(comm, data, pieces, op, tag))
+    gather_around(comm, recvbuf, pieces, tag)

@@ -32,7 +32,9 @@ from collections.abc import Callable, Sequence
 from itertools import groupby
 from typing import TypeVar
 
-from collectives.catalogue.algorithm import Algorithm, Case, commutative_only
+from collectives.catalogue.algorithm import Case
+from collectives.catalogue.conditions import commutative_only
+from collectives.catalogue.declaration import algorithm
 from collectives.patterns.plans.block_plans import (
     BlockExchange,
     BlockExchanges,
@@ -50,32 +52,6 @@ from collectives.tools.messages import is_empty, wait_all
 from collectives.tools.protocol import Buffer, Comm, Op
 
 T = TypeVar("T")
-
-
-def allreduce_trivance(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, ports: int = 1, tag: int = 0) -> None:
-    """Leave the result in `recvbuf` on every rank; if `sendbuf` is None, `recvbuf` holds the operand."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    ALGORITHM.check(Case(p, commutative=op.Is_commutative(), parameters={"ports": ports}))
-    if ports == 1:
-        allreduce_by(comm, sendbuf, recvbuf, shifted_steps(trivance_shifts(p), rank, p), op, tag)
-        return
-    load(recvbuf, sendbuf)
-    pieces = Layout.nearly_equal(recvbuf.size, p)
-    groups = _groups(p, rank)
-    spares = [spare_memory(recvbuf, _longest(pieces, groups)) for _ in range(4 if p > 1 else 0)]
-    for pair in reversed(groups):
-        outgoing = [packed(recvbuf, pieces, step.received, spare) for step, spare in zip(pair, spares, strict=False)]
-        incoming = [spare[0 : total(pieces, step.sent)] for step, spare in zip(pair, spares[2:], strict=False)]
-        _at_once(comm, [step.source for step in pair], outgoing, [step.dest for step in pair], incoming, tag)
-        for step, message in zip(pair, incoming, strict=True):
-            join_blocks(op, recvbuf, pieces, step.sent, message, other_is_left=step.dest < rank)
-    for pair in groups:
-        outgoing = [packed(recvbuf, pieces, step.sent, spare) for step, spare in zip(pair, spares, strict=False)]
-        places = [space_for(recvbuf, pieces, step.received, spare) for step, spare in zip(pair, spares[2:], strict=False)]
-        incoming = [space for space, _ in places]
-        _at_once(comm, [step.dest for step in pair], outgoing, [step.source for step in pair], incoming, tag)
-        for space, runs in places:
-            unpack(space, recvbuf, pieces, runs)
 
 
 def _at_once(
@@ -124,7 +100,7 @@ def scratch(case: Case, rank: int) -> int:
     return 4 * _longest(pieces, _groups(case.p, rank)) * case.itemsize if case.p > 1 else 0
 
 
-def fits(case: Case) -> str | None:
+def why_unsupported(case: Case) -> str | None:
     ports = case.parameters.get("ports", 1)
     return commutative_only(case) or (None if ports in (1, 2) else f"ports = {ports} is not 1 or 2")
 
@@ -135,17 +111,36 @@ def closed_sent(case: Case, rank: int) -> int:
     return sum(total(pieces, blocks) for blocks in messages) * case.itemsize
 
 
-ALGORITHM = Algorithm(
-    operation="allreduce",
-    name="trivance",
-    run=allreduce_trivance,
+@algorithm(
     schedule=_with_one_port(ONE_PORT["schedule"]),  # type: ignore[arg-type]  # the claims of a TypedDict are optional
     scratch=scratch,
-    fits=fits,
+    why_unsupported=why_unsupported,
     closed_rounds=_with_one_port(ONE_PORT["closed_rounds"]),
     closed_sent=closed_sent,
     closed_time=_with_one_port(ONE_PORT["closed_time"]),
     closed_combined=_with_one_port(ONE_PORT["closed_combined"]),
-    parameters={"ports": 1},
     listed_blocks=blocks_of_all_ranks,
 )
+def allreduce_trivance(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, ports: int = 1, tag: int = 0) -> None:
+    """Leave the result in `recvbuf` on every rank; if `sendbuf` is None, `recvbuf` holds the operand."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    if ports == 1:
+        allreduce_by(comm, sendbuf, recvbuf, shifted_steps(trivance_shifts(p), rank, p), op, tag)
+        return
+    load(recvbuf, sendbuf)
+    pieces = Layout.nearly_equal(recvbuf.size, p)
+    groups = _groups(p, rank)
+    spares = [spare_memory(recvbuf, _longest(pieces, groups)) for _ in range(4 if p > 1 else 0)]
+    for pair in reversed(groups):
+        outgoing = [packed(recvbuf, pieces, step.received, spare) for step, spare in zip(pair, spares, strict=False)]
+        incoming = [spare[0 : total(pieces, step.sent)] for step, spare in zip(pair, spares[2:], strict=False)]
+        _at_once(comm, [step.source for step in pair], outgoing, [step.dest for step in pair], incoming, tag)
+        for step, message in zip(pair, incoming, strict=True):
+            join_blocks(op, recvbuf, pieces, step.sent, message, other_is_left=step.dest < rank)
+    for pair in groups:
+        outgoing = [packed(recvbuf, pieces, step.sent, spare) for step, spare in zip(pair, spares, strict=False)]
+        places = [space_for(recvbuf, pieces, step.received, spare) for step, spare in zip(pair, spares[2:], strict=False)]
+        incoming = [space for space, _ in places]
+        _at_once(comm, [step.dest for step in pair], outgoing, [step.source for step in pair], incoming, tag)
+        for space, runs in places:
+            unpack(space, recvbuf, pieces, runs)

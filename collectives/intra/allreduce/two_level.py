@@ -22,8 +22,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.catalogue.algorithm import Algorithm, Case, commutative_only
+from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.concurrent import GroupCase, Phase, phased_claims
+from collectives.catalogue.conditions import commutative_only
+from collectives.catalogue.declaration import algorithm
 from collectives.intra.allreduce import recursive_doubling as allreduce_recursive_doubling
 from collectives.intra.bcast import binomial as bcast_binomial
 from collectives.intra.reduce import binomial as reduce_binomial
@@ -32,9 +34,26 @@ from collectives.tools.nodes import Nodes, placement_of, unsupported_nodes
 from collectives.tools.protocol import Buffer, Comm, Op
 from collectives.tools.subset import Subset
 
-REDUCE, OUTER, BCAST = reduce_binomial.ALGORITHM, allreduce_recursive_doubling.ALGORITHM, bcast_binomial.ALGORITHM
+REDUCE, OUTER, BCAST = (
+    reduce_binomial.reduce_binomial,
+    allreduce_recursive_doubling.allreduce_recursive_doubling,
+    bcast_binomial.bcast_binomial,
+)
 
 
+def phases(case: Case) -> Iterator[Phase]:
+    reduce, outer, bcast = (allreduce_two_level.parameter(case, name) for name in ("reduce", "outer", "bcast"))
+    placement, m, size = placement_of(allreduce_two_level.parameter(case, "nodes"), case.p), case.m, case.itemsize
+    yield [GroupCase(ranks, reduce, Case(len(ranks), m, itemsize=size, in_place=case.in_place)) for ranks in placement.nodes]
+    yield [GroupCase(placement.lane(0), outer, Case(len(placement.nodes), m, itemsize=size, in_place=True))]
+    yield [GroupCase(ranks, bcast, Case(len(ranks), m, itemsize=size)) for ranks in placement.nodes]
+
+
+def why_unsupported(case: Case) -> str | None:
+    return commutative_only(case) or unsupported_nodes(allreduce_two_level.parameter(case, "nodes"), case.p)
+
+
+@algorithm(**phased_claims(phases, why_unsupported))
 def allreduce_two_level(
     comm: Comm,
     sendbuf: Buffer | None,
@@ -49,8 +68,6 @@ def allreduce_two_level(
 ) -> None:
     """Leave the result in `recvbuf` on every rank; if `sendbuf` is None, `recvbuf` holds the operand."""
     p, rank = comm.Get_size(), comm.Get_rank()
-    parameters = {"nodes": nodes, "reduce": reduce, "outer": outer, "bcast": bcast}
-    ALGORITHM.check(Case(p, commutative=op.Is_commutative(), parameters=parameters))
     placement = placement_of(nodes, p)
     node, index = placement.node[rank], placement.index[rank]
     local = Subset(comm, placement.nodes[node], index)
@@ -62,24 +79,3 @@ def allreduce_two_level(
         check_same_size(own, recvbuf)
         reduce.run(local, own, None, op=op, root=0, tag=tag)
     bcast.run(local, recvbuf, root=0, tag=tag)
-
-
-def phases(case: Case) -> Iterator[Phase]:
-    reduce, outer, bcast = (ALGORITHM.parameter(case, name) for name in ("reduce", "outer", "bcast"))
-    placement, m, size = placement_of(ALGORITHM.parameter(case, "nodes"), case.p), case.m, case.itemsize
-    yield [GroupCase(ranks, reduce, Case(len(ranks), m, itemsize=size, in_place=case.in_place)) for ranks in placement.nodes]
-    yield [GroupCase(placement.lane(0), outer, Case(len(placement.nodes), m, itemsize=size, in_place=True))]
-    yield [GroupCase(ranks, bcast, Case(len(ranks), m, itemsize=size)) for ranks in placement.nodes]
-
-
-def fits(case: Case) -> str | None:
-    return commutative_only(case) or unsupported_nodes(ALGORITHM.parameter(case, "nodes"), case.p)
-
-
-ALGORITHM = Algorithm(
-    operation="allreduce",
-    name="two_level",
-    run=allreduce_two_level,
-    parameters={"nodes": 1, "reduce": REDUCE, "outer": OUTER, "bcast": BCAST},
-    **phased_claims(phases, fits),
-)

@@ -24,8 +24,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
-from collectives.catalogue.algorithm import Algorithm, Case, power_of_two_only
+from collectives.catalogue.algorithm import Case
 from collectives.catalogue.closed_forms import RoundsAndTime
+from collectives.catalogue.conditions import power_of_two_only
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Transfer
 from collectives.patterns.plans.negabinary import swing_peer
 from collectives.tools.blocks import Layout, check_same_size, load
@@ -33,35 +35,6 @@ from collectives.tools.blocks import scratch as spare_blocks
 from collectives.tools.messages import exchange
 from collectives.tools.numbers import floor_log2
 from collectives.tools.protocol import Buffer, Comm
-
-
-def alltoall_bine(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, tag: int = 0) -> None:
-    """Exchange equal blocks between all ranks; if `sendbuf` is None, `recvbuf` holds the blocks to send."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    ALGORITHM.check(Case(p))
-    layout = Layout.equal(recvbuf.size, p)
-    if p == 1:
-        load(recvbuf, sendbuf)
-        return
-    source = recvbuf if sendbuf is None else sendbuf
-    check_same_size(source, recvbuf)
-    # The blocks are a table: a row for each source, a column for each destination that this rank still serves.
-    table, packed = (spare_blocks(recvbuf, recvbuf.size) for _ in range(2))
-    for column, dest in enumerate(served(rank, 0, p)):
-        layout.block(table, column)[:] = layout.block(source, dest)
-    half = layout.size(0, p // 2)
-    for s in range(floor_log2(p)):
-        rows, columns = 1 << s, p >> s
-        for row in range(rows):
-            kept, sent = row * columns, row * columns + columns // 2
-            at, width = layout.size(0, row * (columns // 2)), layout.size(0, columns // 2)
-            packed[at : at + width] = layout.block(table, kept, sent)
-            packed[half + at : half + at + width] = layout.block(table, sent, sent + columns // 2)
-        peer = swing_peer(rank, s + 1, p)
-        exchange(comm, packed[half : 2 * half], peer, table[half : 2 * half], peer, tag)
-        table[0:half] = packed[0:half]
-    for row, origin in enumerate(origins(rank, floor_log2(p), p)):
-        layout.put(recvbuf, origin, layout.block(table, row))
 
 
 @lru_cache(maxsize=8192)
@@ -100,16 +73,39 @@ def closed_sent(case: Case, rank: int) -> int:
     return floor_log2(case.p) * (case.p // 2) * case.m
 
 
-ALGORITHM = Algorithm(
-    operation="alltoall",
-    name="bine",
-    run=alltoall_bine,
+@algorithm(
     schedule=schedule,
     scratch=scratch,
-    fits=power_of_two_only,
+    why_unsupported=power_of_two_only,
     closed_sent=closed_sent,
     **RoundsAndTime(
         closed_rounds=lambda case: floor_log2(case.p) if case.m else 0,
         closed_time=lambda case, t_s, t_w: floor_log2(case.p) * (t_s + case.p // 2 * case.m * t_w) if case.m else 0,
     ),
 )
+def alltoall_bine(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, tag: int = 0) -> None:
+    """Exchange equal blocks between all ranks; if `sendbuf` is None, `recvbuf` holds the blocks to send."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    layout = Layout.equal(recvbuf.size, p)
+    if p == 1:
+        load(recvbuf, sendbuf)
+        return
+    source = recvbuf if sendbuf is None else sendbuf
+    check_same_size(source, recvbuf)
+    # The blocks are a table: a row for each source, a column for each destination that this rank still serves.
+    table, packed = (spare_blocks(recvbuf, recvbuf.size) for _ in range(2))
+    for column, dest in enumerate(served(rank, 0, p)):
+        layout.block(table, column)[:] = layout.block(source, dest)
+    half = layout.size(0, p // 2)
+    for s in range(floor_log2(p)):
+        rows, columns = 1 << s, p >> s
+        for row in range(rows):
+            kept, sent = row * columns, row * columns + columns // 2
+            at, width = layout.size(0, row * (columns // 2)), layout.size(0, columns // 2)
+            packed[at : at + width] = layout.block(table, kept, sent)
+            packed[half + at : half + at + width] = layout.block(table, sent, sent + columns // 2)
+        peer = swing_peer(rank, s + 1, p)
+        exchange(comm, packed[half : 2 * half], peer, table[half : 2 * half], peer, tag)
+        table[0:half] = packed[0:half]
+    for row, origin in enumerate(origins(rank, floor_log2(p), p)):
+        layout.put(recvbuf, origin, layout.block(table, row))

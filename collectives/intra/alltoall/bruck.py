@@ -28,8 +28,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Case
 from collectives.catalogue.array_round import ArrayRound
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Seconds
 from collectives.tools.blocks import Layout, check_same_size, load
 from collectives.tools.blocks import scratch as spare_blocks
@@ -37,36 +38,6 @@ from collectives.tools.messages import exchange
 from collectives.tools.protocol import Buffer, Comm
 
 RADIX = 2
-
-
-def alltoall_bruck(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, radix: int = RADIX, tag: int = 0) -> None:
-    """Exchange equal blocks between all ranks; if `sendbuf` is None, `recvbuf` holds the blocks to send."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    ALGORITHM.check(Case(p, parameters={"radix": radix}))
-    layout = Layout.equal(recvbuf.size, p)
-    if p == 1:
-        load(recvbuf, sendbuf)
-        return
-    source = recvbuf if sendbuf is None else sendbuf
-    check_same_size(source, recvbuf)
-    rotated = spare_blocks(recvbuf, recvbuf.size)
-    rotated[0 : layout.size(rank, p)] = layout.block(source, rank, p)
-    rotated[layout.size(rank, p) : rotated.size] = layout.block(source, 0, rank)
-    packed = spare_blocks(recvbuf, layout.size(0, _most_blocks(p, radix)))
-    for distance, width in _distances(p, radix):
-        runs = _places(distance, width, p, radix)
-        end = 0
-        for first, stop in runs:
-            start, end = end, end + layout.size(first, stop)
-            packed[start:end] = layout.block(rotated, first, stop)
-        # recvbuf is unused until the end, so incoming blocks are received there before they are moved.
-        exchange(comm, packed[0:end], (rank + distance) % p, recvbuf[0:end], (rank - distance) % p, tag)
-        end = 0
-        for first, stop in runs:
-            start, end = end, end + layout.size(first, stop)
-            layout.block(rotated, first, stop)[0 : end - start] = recvbuf[start:end]
-    for place in range(p):
-        layout.put(recvbuf, (rank - place) % p, layout.block(rotated, place))
 
 
 def _distances(p: int, radix: int) -> Iterator[tuple[int, int]]:
@@ -95,10 +66,10 @@ def _most_blocks(p: int, radix: int) -> int:
 
 
 def _radix(case: Case) -> int:
-    return int(ALGORITHM.parameter(case, "radix"))
+    return int(alltoall_bruck.parameter(case, "radix"))
 
 
-def fits(case: Case) -> str | None:
+def why_unsupported(case: Case) -> str | None:
     return None if _radix(case) >= 2 else f"radix = {_radix(case)} is less than 2"
 
 
@@ -124,15 +95,38 @@ def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
     return closed_rounds(case) * t_s + closed_sent(case, 0) * t_w
 
 
-ALGORITHM = Algorithm(
-    operation="alltoall",
-    name="bruck",
-    run=alltoall_bruck,
+@algorithm(
     schedule=schedule,
     scratch=scratch,
-    fits=fits,
+    why_unsupported=why_unsupported,
     closed_rounds=closed_rounds,
     closed_sent=closed_sent,
     closed_time=closed_time,
-    parameters={"radix": RADIX},
 )
+def alltoall_bruck(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, radix: int = RADIX, tag: int = 0) -> None:
+    """Exchange equal blocks between all ranks; if `sendbuf` is None, `recvbuf` holds the blocks to send."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    layout = Layout.equal(recvbuf.size, p)
+    if p == 1:
+        load(recvbuf, sendbuf)
+        return
+    source = recvbuf if sendbuf is None else sendbuf
+    check_same_size(source, recvbuf)
+    rotated = spare_blocks(recvbuf, recvbuf.size)
+    rotated[0 : layout.size(rank, p)] = layout.block(source, rank, p)
+    rotated[layout.size(rank, p) : rotated.size] = layout.block(source, 0, rank)
+    packed = spare_blocks(recvbuf, layout.size(0, _most_blocks(p, radix)))
+    for distance, width in _distances(p, radix):
+        runs = _places(distance, width, p, radix)
+        end = 0
+        for first, stop in runs:
+            start, end = end, end + layout.size(first, stop)
+            packed[start:end] = layout.block(rotated, first, stop)
+        # recvbuf is unused until the end, so incoming blocks are received there before they are moved.
+        exchange(comm, packed[0:end], (rank + distance) % p, recvbuf[0:end], (rank - distance) % p, tag)
+        end = 0
+        for first, stop in runs:
+            start, end = end, end + layout.size(first, stop)
+            layout.block(rotated, first, stop)[0 : end - start] = recvbuf[start:end]
+    for place in range(p):
+        layout.put(recvbuf, (rank - place) % p, layout.block(rotated, place))

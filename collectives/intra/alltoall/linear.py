@@ -25,7 +25,8 @@ Source   folklore; Thakur, Rabenseifner, Gropp, Optimization of Collective Commu
 
 from __future__ import annotations
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Case
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Seconds, message
 from collectives.patterns.pairs.at_once import SendOrder, exchange_all_at_once
 from collectives.patterns.pairs.blocks import copy_own_block, sent_to_others
@@ -33,6 +34,15 @@ from collectives.tools.blocks import Layout, check_same_size, copy_of
 from collectives.tools.protocol import Buffer, Comm
 
 
+def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
+    return None if alltoall_linear.parameter(case, "order") == "ascending" else (case.p - 1) * message(case.m, t_s, t_w)
+
+
+def scratch(case: Case, rank: int) -> int:
+    return case.p * case.m if case.in_place else 0
+
+
+@algorithm(schedule=None, scratch=scratch, closed_sent=sent_to_others, closed_time=closed_time)
 def alltoall_linear(
     comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, order: SendOrder = "right", tag: int = 0
 ) -> None:
@@ -44,23 +54,3 @@ def alltoall_linear(
     copy_own_block(comm, layout.block(source, rank), layout.block(recvbuf, rank), tag)
     outgoing, incoming = (lambda other: layout.block(source, other)), (lambda other: layout.block(recvbuf, other))
     exchange_all_at_once(comm, outgoing, incoming, tag, order)
-
-
-def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
-    return None if ALGORITHM.parameter(case, "order") == "ascending" else (case.p - 1) * message(case.m, t_s, t_w)
-
-
-def scratch(case: Case, rank: int) -> int:
-    return case.p * case.m if case.in_place else 0
-
-
-ALGORITHM = Algorithm(
-    operation="alltoall",
-    name="linear",
-    run=alltoall_linear,
-    schedule=None,
-    scratch=scratch,
-    closed_sent=sent_to_others,
-    closed_time=closed_time,
-    parameters={"order": "right"},
-)

@@ -24,6 +24,7 @@ from collections.abc import Iterator
 
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.concurrent import GroupCase, Phase, phased_claims
+from collectives.catalogue.declaration import algorithm
 from collectives.intra.alltoall import pairwise as alltoall_pairwise
 from collectives.tools.blocks import Layout, check_same_size
 from collectives.tools.blocks import scratch as spare_memory
@@ -31,9 +32,26 @@ from collectives.tools.nodes import Nodes, placement_of, unequal_nodes
 from collectives.tools.protocol import Buffer, Comm
 from collectives.tools.subset import Subset
 
-PAIRWISE = alltoall_pairwise.ALGORITHM
+PAIRWISE = alltoall_pairwise.alltoall_pairwise
 
 
+def phases(case: Case) -> Iterator[Phase]:
+    outer, inner = alltoall_multi_lane.parameter(case, "outer"), alltoall_multi_lane.parameter(case, "inner")
+    placement, size = placement_of(alltoall_multi_lane.parameter(case, "nodes"), case.p), case.itemsize
+    count, lanes = len(placement.nodes), placement.smallest
+    yield [GroupCase(placement.lane(i), outer, Case(count, lanes * case.m, itemsize=size)) for i in range(lanes)]
+    yield [GroupCase(ranks, inner, Case(lanes, count * case.m, itemsize=size)) for ranks in placement.nodes]
+
+
+def why_unsupported(case: Case) -> str | None:
+    return unequal_nodes(alltoall_multi_lane.parameter(case, "nodes"), case.p)
+
+
+def own_scratch(case: Case, rank: int) -> int:
+    return 2 * case.p * case.m
+
+
+@algorithm(**phased_claims(phases, why_unsupported, own_scratch))
 def alltoall_multi_lane(
     comm: Comm,
     sendbuf: Buffer | None,
@@ -46,7 +64,6 @@ def alltoall_multi_lane(
 ) -> None:
     """Exchange equal blocks between all ranks; if `sendbuf` is None, `recvbuf` holds the blocks to send."""
     p, rank = comm.Get_size(), comm.Get_rank()
-    ALGORITHM.check(Case(p, parameters={"nodes": nodes, "outer": outer, "inner": inner}))
     layout = Layout.equal(recvbuf.size, p)
     source = recvbuf if sendbuf is None else sendbuf
     check_same_size(source, recvbuf)
@@ -63,28 +80,3 @@ def alltoall_multi_lane(
     for lane in range(lanes):
         for place, origin in enumerate(placement.lane(lane)):
             layout.put(recvbuf, origin, layout.block(arrived, lane * count + place))
-
-
-def phases(case: Case) -> Iterator[Phase]:
-    outer, inner = ALGORITHM.parameter(case, "outer"), ALGORITHM.parameter(case, "inner")
-    placement, size = placement_of(ALGORITHM.parameter(case, "nodes"), case.p), case.itemsize
-    count, lanes = len(placement.nodes), placement.smallest
-    yield [GroupCase(placement.lane(i), outer, Case(count, lanes * case.m, itemsize=size)) for i in range(lanes)]
-    yield [GroupCase(ranks, inner, Case(lanes, count * case.m, itemsize=size)) for ranks in placement.nodes]
-
-
-def fits(case: Case) -> str | None:
-    return unequal_nodes(ALGORITHM.parameter(case, "nodes"), case.p)
-
-
-def own_scratch(case: Case, rank: int) -> int:
-    return 2 * case.p * case.m
-
-
-ALGORITHM = Algorithm(
-    operation="alltoall",
-    name="multi_lane",
-    run=alltoall_multi_lane,
-    parameters={"nodes": 1, "outer": PAIRWISE, "inner": PAIRWISE},
-    **phased_claims(phases, fits, own_scratch),
-)

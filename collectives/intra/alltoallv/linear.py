@@ -22,12 +22,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Case
+from collectives.catalogue.declaration import algorithm
 from collectives.patterns.pairs.at_once import SendOrder, exchange_all_at_once
 from collectives.patterns.pairs.blocks import equal_blocks_time, sent_to_others, sized_blocks, sized_blocks_scratch
 from collectives.tools.protocol import Buffer, Comm
 
 
+def rounds_of_equal_blocks(case: Case) -> int | None:
+    return None if alltoallv_linear.parameter(case, "order") == "ascending" else case.p - 1
+
+
+@algorithm(
+    schedule=None,
+    scratch=sized_blocks_scratch,
+    closed_sent=sent_to_others,
+    closed_time=equal_blocks_time(rounds_of_equal_blocks),
+)
 def alltoallv_linear(
     comm: Comm,
     sendbuf: Buffer | None,
@@ -46,19 +57,3 @@ def alltoallv_linear(
     """
     blocks, places = sized_blocks(comm, sendbuf, recvbuf, sendcounts, recvcounts, sdispls, rdispls, tag)
     exchange_all_at_once(comm, blocks.__getitem__, places.__getitem__, tag, order)
-
-
-def rounds_of_equal_blocks(case: Case) -> int | None:
-    return None if ALGORITHM.parameter(case, "order") == "ascending" else case.p - 1
-
-
-ALGORITHM = Algorithm(
-    operation="alltoallv",
-    name="linear",
-    run=alltoallv_linear,
-    schedule=None,
-    scratch=sized_blocks_scratch,
-    closed_sent=sent_to_others,
-    closed_time=equal_blocks_time(rounds_of_equal_blocks),
-    parameters={"order": "right"},
-)

@@ -22,7 +22,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Case
+from collectives.catalogue.declaration import algorithm
 from collectives.patterns.pairs.blocks import copied, copy_own_block, equal_blocks_time, largest_scratch, sent_to_others
 from collectives.patterns.pairs.rounds import Order, exchange_in_pairs, pair_rounds, pairs_schedule, unknown_order
 from collectives.tools.blocks import cut
@@ -30,6 +31,17 @@ from collectives.tools.blocks import scratch as spare_block
 from collectives.tools.protocol import Buffer, Comm
 
 
+def rounds_of_equal_blocks(case: Case) -> int:
+    return pair_rounds(case.p, alltoallv_pairwise.parameter(case, "order"))
+
+
+@algorithm(
+    schedule=pairs_schedule,
+    scratch=largest_scratch,
+    why_unsupported=unknown_order,
+    closed_sent=sent_to_others,
+    closed_time=equal_blocks_time(rounds_of_equal_blocks),
+)
 def alltoallv_pairwise(
     comm: Comm,
     sendbuf: Buffer | None,
@@ -47,7 +59,6 @@ def alltoallv_pairwise(
     Blocks are contiguous and in rank order unless displacements are given.
     """
     p, rank = comm.Get_size(), comm.Get_rank()
-    ALGORITHM.check(Case(p, parameters={"order": order}))
     places = cut(recvbuf, recvcounts, rdispls, p)
     if sendbuf is None:
         others = (place.size for other, place in enumerate(places) if other != rank)
@@ -57,20 +68,3 @@ def alltoallv_pairwise(
     blocks = cut(sendbuf, sendcounts, sdispls, p)
     copy_own_block(comm, blocks[rank], places[rank], tag)
     exchange_in_pairs(comm, blocks.__getitem__, places.__getitem__, tag, order)
-
-
-def rounds_of_equal_blocks(case: Case) -> int:
-    return pair_rounds(case.p, ALGORITHM.parameter(case, "order"))
-
-
-ALGORITHM = Algorithm(
-    operation="alltoallv",
-    name="pairwise",
-    run=alltoallv_pairwise,
-    schedule=pairs_schedule,
-    scratch=largest_scratch,
-    fits=unknown_order,
-    closed_sent=sent_to_others,
-    closed_time=equal_blocks_time(rounds_of_equal_blocks),
-    parameters={"order": "tournament"},
-)

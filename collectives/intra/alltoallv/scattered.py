@@ -20,12 +20,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.declaration import algorithm
 from collectives.patterns.pairs.at_once import BATCH, exchange_in_batches, negative_batch
 from collectives.patterns.pairs.blocks import sent_to_others, sized_blocks, sized_blocks_scratch
 from collectives.tools.protocol import Buffer, Comm
 
 
+@algorithm(schedule=None, why_unsupported=negative_batch, scratch=sized_blocks_scratch, closed_sent=sent_to_others)
 def alltoallv_scattered(
     comm: Comm,
     sendbuf: Buffer | None,
@@ -42,18 +43,5 @@ def alltoallv_scattered(
 
     Blocks are contiguous and in rank order unless displacements are given.
     """
-    ALGORITHM.check(Case(comm.Get_size(), parameters={"batch": batch}))
     blocks, places = sized_blocks(comm, sendbuf, recvbuf, sendcounts, recvcounts, sdispls, rdispls, tag)
     exchange_in_batches(comm, blocks.__getitem__, places.__getitem__, batch, tag)
-
-
-ALGORITHM = Algorithm(
-    operation="alltoallv",
-    name="scattered",
-    run=alltoallv_scattered,
-    schedule=None,
-    fits=negative_batch,
-    scratch=sized_blocks_scratch,
-    closed_sent=sent_to_others,
-    parameters={"batch": BATCH},
-)

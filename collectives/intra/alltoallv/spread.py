@@ -23,7 +23,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Case
+from collectives.catalogue.declaration import algorithm
 from collectives.patterns.pairs.blocks import (
     equal_blocks_time,
     largest_scratch,
@@ -37,6 +38,18 @@ from collectives.tools.blocks import cut
 from collectives.tools.protocol import Buffer, Comm
 
 
+def scratch(case: Case, rank: int) -> int:
+    increasing = alltoallv_spread.parameter(case, "distances") == "increasing"
+    return sized_blocks_scratch(case, rank) if increasing else largest_scratch(case, rank)
+
+
+@algorithm(
+    schedule=spreading_schedule,
+    scratch=scratch,
+    why_unsupported=unknown_distances,
+    closed_sent=sent_to_others,
+    closed_time=equal_blocks_time(lambda case: case.p - 1),
+)
 def alltoallv_spread(
     comm: Comm,
     sendbuf: Buffer | None,
@@ -54,28 +67,9 @@ def alltoallv_spread(
     Blocks are contiguous and in rank order unless displacements are given.
     """
     p = comm.Get_size()
-    ALGORITHM.check(Case(p, parameters={"distances": distances}))
     if sendbuf is None and distances == "alternating":
         places = cut(recvbuf, recvcounts, rdispls, p)
         exchange_spreading(comm, set_aside(places, comm.Get_rank()), places.__getitem__, tag, distances)
         return
     blocks, places = sized_blocks(comm, sendbuf, recvbuf, sendcounts, recvcounts, sdispls, rdispls, tag)
     exchange_spreading(comm, blocks.__getitem__, places.__getitem__, tag, distances)
-
-
-def scratch(case: Case, rank: int) -> int:
-    increasing = ALGORITHM.parameter(case, "distances") == "increasing"
-    return sized_blocks_scratch(case, rank) if increasing else largest_scratch(case, rank)
-
-
-ALGORITHM = Algorithm(
-    operation="alltoallv",
-    name="spread",
-    run=alltoallv_spread,
-    schedule=spreading_schedule,
-    scratch=scratch,
-    fits=unknown_distances,
-    closed_sent=sent_to_others,
-    closed_time=equal_blocks_time(lambda case: case.p - 1),
-    parameters={"distances": "increasing"},
-)

@@ -21,31 +21,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Case
+from collectives.catalogue.declaration import algorithm
 from collectives.patterns.pairs.at_once import SendOrder, exchange_all_at_once
 from collectives.patterns.pairs.blocks import blocks_to_send, copies_scratch, equal_blocks_time, sent_to_others
 from collectives.tools.protocol import Comm
 
 
+def rounds_of_equal_blocks(case: Case) -> int | None:
+    return None if alltoallw_linear.parameter(case, "order") == "ascending" else case.p - 1
+
+
+@algorithm(
+    schedule=None,
+    scratch=copies_scratch,
+    closed_sent=sent_to_others,
+    closed_time=equal_blocks_time(rounds_of_equal_blocks),
+)
 def alltoallw_linear(
     comm: Comm, sendblocks: Sequence[Any] | None, recvblocks: Sequence[Any], *, order: SendOrder = "right", tag: int = 0
 ) -> None:
     """Exchange one buffer with each rank; if `sendblocks` is None, `recvblocks` hold the data to send."""
     outgoing = blocks_to_send(comm, sendblocks, recvblocks, tag)
     exchange_all_at_once(comm, outgoing.__getitem__, recvblocks.__getitem__, tag, order)
-
-
-def rounds_of_equal_blocks(case: Case) -> int | None:
-    return None if ALGORITHM.parameter(case, "order") == "ascending" else case.p - 1
-
-
-ALGORITHM = Algorithm(
-    operation="alltoallw",
-    name="linear",
-    run=alltoallw_linear,
-    schedule=None,
-    scratch=copies_scratch,
-    closed_sent=sent_to_others,
-    closed_time=equal_blocks_time(rounds_of_equal_blocks),
-    parameters={"order": "right"},
-)

@@ -22,12 +22,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Case
+from collectives.catalogue.declaration import algorithm
 from collectives.patterns.pairs.blocks import blocks_to_send, copies_scratch, equal_blocks_time, sent_to_others
 from collectives.patterns.pairs.rounds import Order, exchange_in_pairs, pair_rounds, pairs_schedule, unknown_order
 from collectives.tools.protocol import Comm
 
 
+def rounds_of_equal_blocks(case: Case) -> int:
+    return pair_rounds(case.p, alltoallw_pairwise.parameter(case, "order"))
+
+
+@algorithm(
+    schedule=pairs_schedule,
+    scratch=copies_scratch,
+    why_unsupported=unknown_order,
+    closed_sent=sent_to_others,
+    closed_time=equal_blocks_time(rounds_of_equal_blocks),
+)
 def alltoallw_pairwise(
     comm: Comm,
     sendblocks: Sequence[Any] | None,
@@ -37,23 +49,5 @@ def alltoallw_pairwise(
     tag: int = 0,
 ) -> None:
     """Exchange one buffer with each rank; if `sendblocks` is None, `recvblocks` hold the data to send."""
-    ALGORITHM.check(Case(comm.Get_size(), parameters={"order": order}))
     outgoing = blocks_to_send(comm, sendblocks, recvblocks, tag)
     exchange_in_pairs(comm, outgoing.__getitem__, recvblocks.__getitem__, tag, order)
-
-
-def rounds_of_equal_blocks(case: Case) -> int:
-    return pair_rounds(case.p, ALGORITHM.parameter(case, "order"))
-
-
-ALGORITHM = Algorithm(
-    operation="alltoallw",
-    name="pairwise",
-    run=alltoallw_pairwise,
-    schedule=pairs_schedule,
-    scratch=copies_scratch,
-    fits=unknown_order,
-    closed_sent=sent_to_others,
-    closed_time=equal_blocks_time(rounds_of_equal_blocks),
-    parameters={"order": "tournament"},
-)

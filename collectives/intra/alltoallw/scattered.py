@@ -17,28 +17,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.declaration import algorithm
 from collectives.patterns.pairs.at_once import BATCH, exchange_in_batches, negative_batch
 from collectives.patterns.pairs.blocks import blocks_to_send, copies_scratch, sent_to_others
 from collectives.tools.protocol import Comm
 
 
+@algorithm(schedule=None, why_unsupported=negative_batch, scratch=copies_scratch, closed_sent=sent_to_others)
 def alltoallw_scattered(
     comm: Comm, sendblocks: Sequence[Any] | None, recvblocks: Sequence[Any], *, batch: int = BATCH, tag: int = 0
 ) -> None:
     """Exchange one buffer with each rank; if `sendblocks` is None, `recvblocks` hold the data to send."""
-    ALGORITHM.check(Case(comm.Get_size(), parameters={"batch": batch}))
     outgoing = blocks_to_send(comm, sendblocks, recvblocks, tag)
     exchange_in_batches(comm, outgoing.__getitem__, recvblocks.__getitem__, batch, tag)
-
-
-ALGORITHM = Algorithm(
-    operation="alltoallw",
-    name="scattered",
-    run=alltoallw_scattered,
-    schedule=None,
-    fits=negative_batch,
-    scratch=copies_scratch,
-    closed_sent=sent_to_others,
-    parameters={"batch": BATCH},
-)

@@ -24,12 +24,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.declaration import algorithm
 from collectives.patterns.pairs.blocks import blocks_to_send, copies_scratch, equal_blocks_time, sent_to_others
 from collectives.patterns.pairs.rounds import Distances, exchange_spreading, spreading_schedule, unknown_distances
 from collectives.tools.protocol import Comm
 
 
+@algorithm(
+    schedule=spreading_schedule,
+    scratch=copies_scratch,
+    why_unsupported=unknown_distances,
+    closed_sent=sent_to_others,
+    closed_time=equal_blocks_time(lambda case: case.p - 1),
+)
 def alltoallw_spread(
     comm: Comm,
     sendblocks: Sequence[Any] | None,
@@ -39,19 +46,5 @@ def alltoallw_spread(
     tag: int = 0,
 ) -> None:
     """Exchange one buffer with each rank; if `sendblocks` is None, `recvblocks` hold the data to send."""
-    ALGORITHM.check(Case(comm.Get_size(), parameters={"distances": distances}))
     outgoing = blocks_to_send(comm, sendblocks, recvblocks, tag)
     exchange_spreading(comm, outgoing.__getitem__, recvblocks.__getitem__, tag, distances)
-
-
-ALGORITHM = Algorithm(
-    operation="alltoallw",
-    name="spread",
-    run=alltoallw_spread,
-    schedule=spreading_schedule,
-    scratch=copies_scratch,
-    fits=unknown_distances,
-    closed_sent=sent_to_others,
-    closed_time=equal_blocks_time(lambda case: case.p - 1),
-    parameters={"distances": "increasing"},
-)

@@ -21,8 +21,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Case
 from collectives.catalogue.closed_forms import empty_messages, no_bytes
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Transfer
 from collectives.patterns.trees import children, level, parent
 from collectives.tools.messages import TOKEN
@@ -30,6 +31,15 @@ from collectives.tools.numbers import ceil_log2
 from collectives.tools.protocol import Comm
 
 
+def schedule(case: Case) -> Iterator[Round]:
+    levels = range(ceil_log2(case.p))
+    for k in levels:
+        yield [Transfer(r, parent(r), 0) for r in level(k, case.p)]
+    for k in reversed(levels):
+        yield [Transfer(parent(r), r, 0) for r in level(k, case.p)]
+
+
+@algorithm(schedule=schedule, closed_sent=no_bytes, **empty_messages(lambda p: 2 * ceil_log2(p)))
 def barrier_binomial_tree(comm: Comm, *, tag: int = 0) -> None:
     """Return when every rank has entered the barrier."""
     p, rank = comm.Get_size(), comm.Get_rank()
@@ -41,21 +51,3 @@ def barrier_binomial_tree(comm: Comm, *, tag: int = 0) -> None:
         comm.Recv(TOKEN, parent(rank), tag)
     for child in reversed(below):
         comm.Send(TOKEN, child, tag)
-
-
-def schedule(case: Case) -> Iterator[Round]:
-    levels = range(ceil_log2(case.p))
-    for k in levels:
-        yield [Transfer(r, parent(r), 0) for r in level(k, case.p)]
-    for k in reversed(levels):
-        yield [Transfer(parent(r), r, 0) for r in level(k, case.p)]
-
-
-ALGORITHM = Algorithm(
-    operation="barrier",
-    name="binomial_tree",
-    run=barrier_binomial_tree,
-    schedule=schedule,
-    closed_sent=no_bytes,
-    **empty_messages(lambda p: 2 * ceil_log2(p)),
-)

@@ -23,21 +23,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Case
 from collectives.catalogue.array_round import ArrayRound
 from collectives.catalogue.closed_forms import empty_messages, no_bytes
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round
 from collectives.tools.messages import TOKEN
 from collectives.tools.numbers import ceil_log2
 from collectives.tools.protocol import Comm
-
-
-def barrier_dissemination(comm: Comm, *, tag: int = 0) -> None:
-    """Return when every rank has entered the barrier."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    for k in range(ceil_log2(p)):
-        distance = 1 << k
-        comm.Sendrecv(TOKEN, (rank + distance) % p, tag, TOKEN, (rank - distance) % p, tag)
 
 
 def schedule(case: Case) -> Iterator[Round]:
@@ -46,11 +39,10 @@ def schedule(case: Case) -> Iterator[Round]:
         yield ArrayRound(ranks, (ranks + (1 << k)) % case.p, 0)
 
 
-ALGORITHM = Algorithm(
-    operation="barrier",
-    name="dissemination",
-    run=barrier_dissemination,
-    schedule=schedule,
-    closed_sent=no_bytes,
-    **empty_messages(ceil_log2),
-)
+@algorithm(schedule=schedule, closed_sent=no_bytes, **empty_messages(ceil_log2))
+def barrier_dissemination(comm: Comm, *, tag: int = 0) -> None:
+    """Return when every rank has entered the barrier."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    for k in range(ceil_log2(p)):
+        distance = 1 << k
+        comm.Sendrecv(TOKEN, (rank + distance) % p, tag, TOKEN, (rank - distance) % p, tag)

@@ -17,8 +17,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Case
 from collectives.catalogue.closed_forms import empty_messages, no_bytes
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Transfer
 from collectives.tools.messages import TOKEN
 from collectives.tools.protocol import Comm
@@ -26,6 +27,13 @@ from collectives.tools.protocol import Comm
 TURNS = 2
 
 
+def schedule(case: Case) -> Iterator[Round]:
+    for _ in range(TURNS if case.p > 1 else 0):
+        for rank in range(case.p):
+            yield [Transfer(rank, (rank + 1) % case.p, 0)]
+
+
+@algorithm(schedule=schedule, closed_sent=no_bytes, **empty_messages(lambda p: 2 * p if p > 1 else 0))
 def barrier_double_ring(comm: Comm, *, tag: int = 0) -> None:
     """Return when every rank has entered the barrier."""
     p, rank = comm.Get_size(), comm.Get_rank()
@@ -35,19 +43,3 @@ def barrier_double_ring(comm: Comm, *, tag: int = 0) -> None:
         comm.Send(TOKEN, (rank + 1) % p, tag)
         if rank == 0:
             comm.Recv(TOKEN, p - 1, tag)
-
-
-def schedule(case: Case) -> Iterator[Round]:
-    for _ in range(TURNS if case.p > 1 else 0):
-        for rank in range(case.p):
-            yield [Transfer(rank, (rank + 1) % case.p, 0)]
-
-
-ALGORITHM = Algorithm(
-    operation="barrier",
-    name="double_ring",
-    run=barrier_double_ring,
-    schedule=schedule,
-    closed_sent=no_bytes,
-    **empty_messages(lambda p: 2 * p if p > 1 else 0),
-)

@@ -21,13 +21,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Case
 from collectives.catalogue.closed_forms import empty_messages, no_bytes
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Served, Transfer
 from collectives.tools.messages import TOKEN, wait_all
 from collectives.tools.protocol import Comm
 
 
+def schedule(case: Case) -> Iterator[Round]:
+    yield Served(Transfer(other, 0, 0) for other in range(1, case.p))
+    yield Served(Transfer(0, other, 0) for other in range(1, case.p))
+
+
+@algorithm(schedule=schedule, closed_sent=no_bytes, **empty_messages(lambda p: 2 * (p - 1)))
 def barrier_linear(comm: Comm, *, tag: int = 0) -> None:
     """Return when every rank has entered the barrier."""
     p, rank = comm.Get_size(), comm.Get_rank()
@@ -37,18 +44,3 @@ def barrier_linear(comm: Comm, *, tag: int = 0) -> None:
     else:
         comm.Send(TOKEN, 0, tag)
         comm.Recv(TOKEN, 0, tag)
-
-
-def schedule(case: Case) -> Iterator[Round]:
-    yield Served(Transfer(other, 0, 0) for other in range(1, case.p))
-    yield Served(Transfer(0, other, 0) for other in range(1, case.p))
-
-
-ALGORITHM = Algorithm(
-    operation="barrier",
-    name="linear",
-    run=barrier_linear,
-    schedule=schedule,
-    closed_sent=no_bytes,
-    **empty_messages(lambda p: 2 * (p - 1)),
-)

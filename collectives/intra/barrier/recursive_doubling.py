@@ -22,14 +22,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Case
 from collectives.catalogue.closed_forms import empty_messages, no_bytes
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Transfer
 from collectives.tools.messages import TOKEN
 from collectives.tools.numbers import floor_log2, is_power_of_two
 from collectives.tools.protocol import Comm
 
 
+def schedule(case: Case) -> Iterator[Round]:
+    core = 1 << floor_log2(case.p)
+    yield [Transfer(r, r - core, 0) for r in range(core, case.p)]
+    for k in range(floor_log2(case.p)):
+        yield [Transfer(r, r ^ (1 << k), 0) for r in range(core)]
+    yield [Transfer(r - core, r, 0) for r in range(core, case.p)]
+
+
+def rounds(p: int) -> int:
+    return floor_log2(p) + (0 if is_power_of_two(p) else 2)
+
+
+@algorithm(schedule=schedule, closed_sent=no_bytes, **empty_messages(rounds))
 def barrier_recursive_doubling(comm: Comm, *, tag: int = 0) -> None:
     """Return when every rank has entered the barrier."""
     p, rank = comm.Get_size(), comm.Get_rank()
@@ -46,25 +60,3 @@ def barrier_recursive_doubling(comm: Comm, *, tag: int = 0) -> None:
         comm.Sendrecv(TOKEN, partner, tag, TOKEN, partner, tag)
     if rank + core < p:
         comm.Send(TOKEN, rank + core, tag)
-
-
-def schedule(case: Case) -> Iterator[Round]:
-    core = 1 << floor_log2(case.p)
-    yield [Transfer(r, r - core, 0) for r in range(core, case.p)]
-    for k in range(floor_log2(case.p)):
-        yield [Transfer(r, r ^ (1 << k), 0) for r in range(core)]
-    yield [Transfer(r - core, r, 0) for r in range(core, case.p)]
-
-
-def rounds(p: int) -> int:
-    return floor_log2(p) + (0 if is_power_of_two(p) else 2)
-
-
-ALGORITHM = Algorithm(
-    operation="barrier",
-    name="recursive_doubling",
-    run=barrier_recursive_doubling,
-    schedule=schedule,
-    closed_sent=no_bytes,
-    **empty_messages(rounds),
-)

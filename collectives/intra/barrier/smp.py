@@ -24,6 +24,7 @@ from collections.abc import Iterator
 
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.concurrent import GroupCase, Phase, phased_claims
+from collectives.catalogue.declaration import algorithm
 from collectives.intra.barrier import dissemination as barrier_dissemination
 from collectives.intra.bcast import binomial as bcast_binomial
 from collectives.tools.blocks import scratch
@@ -32,9 +33,22 @@ from collectives.tools.nodes import Nodes, placement_of, unsupported_nodes
 from collectives.tools.protocol import Comm
 from collectives.tools.subset import Subset
 
-BARRIER, BCAST = barrier_dissemination.ALGORITHM, bcast_binomial.ALGORITHM
+BARRIER, BCAST = barrier_dissemination.barrier_dissemination, bcast_binomial.bcast_binomial
 
 
+def phases(case: Case) -> Iterator[Phase]:
+    inner, outer, bcast = (barrier_smp.parameter(case, name) for name in ("inner", "outer", "bcast"))
+    placement = placement_of(barrier_smp.parameter(case, "nodes"), case.p)
+    yield [GroupCase(ranks, inner, Case(len(ranks))) for ranks in placement.nodes]
+    yield [GroupCase(placement.lane(0), outer, Case(len(placement.nodes)))]
+    yield [GroupCase(ranks, bcast, Case(len(ranks), 1, itemsize=1)) for ranks in placement.nodes]
+
+
+def why_unsupported(case: Case) -> str | None:
+    return unsupported_nodes(barrier_smp.parameter(case, "nodes"), case.p)
+
+
+@algorithm(**phased_claims(phases, why_unsupported, lambda case, rank: 1))
 def barrier_smp(
     comm: Comm,
     *,
@@ -46,7 +60,6 @@ def barrier_smp(
 ) -> None:
     """Return when every rank has entered the barrier."""
     p, rank = comm.Get_size(), comm.Get_rank()
-    ALGORITHM.check(Case(p, parameters={"nodes": nodes, "inner": inner, "outer": outer, "bcast": bcast}))
     placement = placement_of(nodes, p)
     node, index = placement.node[rank], placement.index[rank]
     local = Subset(comm, placement.nodes[node], index)
@@ -54,24 +67,3 @@ def barrier_smp(
     if index == 0:
         outer.run(Subset(comm, placement.lane(0), node), tag=tag)
     bcast.run(local, scratch(TOKEN, 1), root=0, tag=tag)
-
-
-def phases(case: Case) -> Iterator[Phase]:
-    inner, outer, bcast = (ALGORITHM.parameter(case, name) for name in ("inner", "outer", "bcast"))
-    placement = placement_of(ALGORITHM.parameter(case, "nodes"), case.p)
-    yield [GroupCase(ranks, inner, Case(len(ranks))) for ranks in placement.nodes]
-    yield [GroupCase(placement.lane(0), outer, Case(len(placement.nodes)))]
-    yield [GroupCase(ranks, bcast, Case(len(ranks), 1, itemsize=1)) for ranks in placement.nodes]
-
-
-def fits(case: Case) -> str | None:
-    return unsupported_nodes(ALGORITHM.parameter(case, "nodes"), case.p)
-
-
-ALGORITHM = Algorithm(
-    operation="barrier",
-    name="smp",
-    run=barrier_smp,
-    parameters={"nodes": 1, "inner": BARRIER, "outer": BARRIER, "bcast": BCAST},
-    **phased_claims(phases, fits, lambda case, rank: 1),
-)

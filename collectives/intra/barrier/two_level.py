@@ -24,20 +24,34 @@ from collections.abc import Iterator
 
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.concurrent import GroupCase, Phase, phased_claims
+from collectives.catalogue.declaration import algorithm
 from collectives.intra.barrier import dissemination as barrier_dissemination
 from collectives.tools.nodes import Nodes, placement_of, unsupported_nodes
 from collectives.tools.protocol import Comm
 from collectives.tools.subset import Subset
 
-DISSEMINATION = barrier_dissemination.ALGORITHM
+DISSEMINATION = barrier_dissemination.barrier_dissemination
 
 
+def phases(case: Case) -> Iterator[Phase]:
+    outer, inner = barrier_two_level.parameter(case, "outer"), barrier_two_level.parameter(case, "inner")
+    placement = placement_of(barrier_two_level.parameter(case, "nodes"), case.p)
+    on_nodes = [GroupCase(ranks, inner, Case(len(ranks))) for ranks in placement.nodes]
+    yield on_nodes
+    yield [GroupCase(placement.lane(0), outer, Case(len(placement.nodes)))]
+    yield on_nodes
+
+
+def why_unsupported(case: Case) -> str | None:
+    return unsupported_nodes(barrier_two_level.parameter(case, "nodes"), case.p)
+
+
+@algorithm(**phased_claims(phases, why_unsupported))
 def barrier_two_level(
     comm: Comm, *, nodes: Nodes = 1, outer: Algorithm = DISSEMINATION, inner: Algorithm = DISSEMINATION, tag: int = 0
 ) -> None:
     """Return when every rank has entered the barrier."""
     p, rank = comm.Get_size(), comm.Get_rank()
-    ALGORITHM.check(Case(p, parameters={"nodes": nodes, "outer": outer, "inner": inner}))
     placement = placement_of(nodes, p)
     node, index = placement.node[rank], placement.index[rank]
     local = Subset(comm, placement.nodes[node], index)
@@ -45,25 +59,3 @@ def barrier_two_level(
     if index == 0:
         outer.run(Subset(comm, placement.lane(0), node), tag=tag)
     inner.run(local, tag=tag)
-
-
-def phases(case: Case) -> Iterator[Phase]:
-    outer, inner = ALGORITHM.parameter(case, "outer"), ALGORITHM.parameter(case, "inner")
-    placement = placement_of(ALGORITHM.parameter(case, "nodes"), case.p)
-    on_nodes = [GroupCase(ranks, inner, Case(len(ranks))) for ranks in placement.nodes]
-    yield on_nodes
-    yield [GroupCase(placement.lane(0), outer, Case(len(placement.nodes)))]
-    yield on_nodes
-
-
-def fits(case: Case) -> str | None:
-    return unsupported_nodes(ALGORITHM.parameter(case, "nodes"), case.p)
-
-
-ALGORITHM = Algorithm(
-    operation="barrier",
-    name="two_level",
-    run=barrier_two_level,
-    parameters={"nodes": 1, "outer": DISSEMINATION, "inner": DISSEMINATION},
-    **phased_claims(phases, fits),
-)

@@ -23,20 +23,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.catalogue.algorithm import Algorithm, Case, positive_segments_only
+from collectives.catalogue.algorithm import Case
+from collectives.catalogue.conditions import positive_segments_only
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round
 from collectives.patterns.binary_trees.segments import down_schedule, send_segments
 from collectives.patterns.binary_trees.shapes import by_levels
 from collectives.patterns.segmented import SEGMENT_BYTES, segments_of
 from collectives.tools.blocks import segments
 from collectives.tools.protocol import Buffer, Comm
-
-
-def bcast_binary(comm: Comm, buf: Buffer, *, root: int = 0, segment_bytes: int = SEGMENT_BYTES, tag: int = 0) -> None:
-    """Copy the root's `buf` to `buf` on every rank."""
-    ALGORITHM.check(Case(comm.Get_size(), parameters={"segment_bytes": segment_bytes}))
-    pieces = segments(buf.size, buf.itemsize, segment_bytes)
-    send_segments(comm, by_levels, root, lambda v: (buf, pieces), tag)
 
 
 def schedule(case: Case) -> Iterator[Round]:
@@ -48,12 +43,8 @@ def closed_sent(case: Case, rank: int) -> int:
     return len(by_levels((rank - case.root) % case.p, case.p).children) * case.m
 
 
-ALGORITHM = Algorithm(
-    operation="bcast",
-    name="binary",
-    run=bcast_binary,
-    schedule=schedule,
-    fits=positive_segments_only,
-    closed_sent=closed_sent,
-    parameters={"segment_bytes": SEGMENT_BYTES},
-)
+@algorithm(schedule=schedule, why_unsupported=positive_segments_only, closed_sent=closed_sent)
+def bcast_binary(comm: Comm, buf: Buffer, *, root: int = 0, segment_bytes: int = SEGMENT_BYTES, tag: int = 0) -> None:
+    """Copy the root's `buf` to `buf` on every rank."""
+    pieces = segments(buf.size, buf.itemsize, segment_bytes)
+    send_segments(comm, by_levels, root, lambda v: (buf, pieces), tag)

@@ -21,8 +21,8 @@ Source   De Sensi, Pasqualoni, Piarulli, Bonato, Ba, Turisini, Domke, Hoefler, B
 
 from __future__ import annotations
 
-from collectives.catalogue.algorithm import Algorithm
 from collectives.catalogue.closed_forms import one_message_per_round
+from collectives.catalogue.declaration import algorithm
 from collectives.patterns.plans.negabinary import BINE
 from collectives.patterns.run_tree_messages import down_claims, send_down
 from collectives.patterns.run_trees import PlacedTree
@@ -30,15 +30,7 @@ from collectives.tools.numbers import ceil_log2
 from collectives.tools.protocol import Buffer, Comm
 
 
+@algorithm(**down_claims(lambda case: BINE), **one_message_per_round(ceil_log2))
 def bcast_bine(comm: Comm, buf: Buffer, *, root: int = 0, tag: int = 0) -> None:
     """Copy the root's `buf` to `buf` on every rank."""
     send_down(comm, buf, PlacedTree(BINE, root, comm.Get_size()), tag)
-
-
-ALGORITHM = Algorithm(
-    operation="bcast",
-    name="bine",
-    run=bcast_bine,
-    **down_claims(lambda case: BINE),
-    **one_message_per_round(ceil_log2),
-)

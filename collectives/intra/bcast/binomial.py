@@ -23,24 +23,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Case
 from collectives.catalogue.array_round import ArrayRound
 from collectives.catalogue.closed_forms import one_message_per_round
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round
 from collectives.patterns.trees import children, level, parent
 from collectives.tools.messages import receive, send
 from collectives.tools.numbers import ceil_log2
 from collectives.tools.protocol import Buffer, Comm
-
-
-def bcast_binomial(comm: Comm, buf: Buffer, *, root: int = 0, tag: int = 0) -> None:
-    """Copy the root's `buf` to `buf` on every rank."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    v = (rank - root) % p
-    if v > 0:
-        receive(comm, buf, (root + parent(v)) % p, tag)
-    for child in reversed(children(v, p)):
-        send(comm, buf, (root + child) % p, tag)
 
 
 def schedule(case: Case) -> Iterator[Round]:
@@ -55,11 +46,12 @@ def closed_sent(case: Case, rank: int) -> int:
     return len(children((rank - case.root) % case.p, case.p)) * case.m
 
 
-ALGORITHM = Algorithm(
-    operation="bcast",
-    name="binomial",
-    run=bcast_binomial,
-    schedule=schedule,
-    closed_sent=closed_sent,
-    **one_message_per_round(ceil_log2),
-)
+@algorithm(schedule=schedule, closed_sent=closed_sent, **one_message_per_round(ceil_log2))
+def bcast_binomial(comm: Comm, buf: Buffer, *, root: int = 0, tag: int = 0) -> None:
+    """Copy the root's `buf` to `buf` on every rank."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    v = (rank - root) % p
+    if v > 0:
+        receive(comm, buf, (root + parent(v)) % p, tag)
+    for child in reversed(children(v, p)):
+        send(comm, buf, (root + child) % p, tag)

@@ -22,22 +22,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Case
 from collectives.catalogue.closed_forms import one_message_per_round
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Transfer
 from collectives.tools.messages import receive, send
 from collectives.tools.numbers import ceil_log2
 from collectives.tools.protocol import Buffer, Comm
-
-
-def bcast_binomial_doubling(comm: Comm, buf: Buffer, *, root: int = 0, tag: int = 0) -> None:
-    """Copy the root's `buf` to `buf` on every rank."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    v = (rank - root) % p
-    if v > 0:
-        receive(comm, buf, (root + parent(v)) % p, tag)
-    for child in children(v, p):
-        send(comm, buf, (root + child) % p, tag)
 
 
 def parent(v: int) -> int:
@@ -69,11 +60,12 @@ def closed_sent(case: Case, rank: int) -> int:
     return len(children((rank - case.root) % case.p, case.p)) * case.m
 
 
-ALGORITHM = Algorithm(
-    operation="bcast",
-    name="binomial_doubling",
-    run=bcast_binomial_doubling,
-    schedule=schedule,
-    closed_sent=closed_sent,
-    **one_message_per_round(ceil_log2),
-)
+@algorithm(schedule=schedule, closed_sent=closed_sent, **one_message_per_round(ceil_log2))
+def bcast_binomial_doubling(comm: Comm, buf: Buffer, *, root: int = 0, tag: int = 0) -> None:
+    """Copy the root's `buf` to `buf` on every rank."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    v = (rank - root) % p
+    if v > 0:
+        receive(comm, buf, (root + parent(v)) % p, tag)
+    for child in children(v, p):
+        send(comm, buf, (root + child) % p, tag)

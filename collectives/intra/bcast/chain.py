@@ -21,24 +21,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.catalogue.algorithm import Algorithm, Case, positive_segments_only
+from collectives.catalogue.algorithm import Case
+from collectives.catalogue.conditions import positive_segments_only
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Transfer
 from collectives.patterns.segmented import SEGMENT_BYTES, chain_rounds, chain_steps, chain_time
 from collectives.tools.blocks import segments
 from collectives.tools.messages import exchange
 from collectives.tools.protocol import Buffer, Comm
-
-
-def bcast_chain(comm: Comm, buf: Buffer, *, root: int = 0, segment_bytes: int = SEGMENT_BYTES, tag: int = 0) -> None:
-    """Copy the root's `buf` to `buf` on every rank."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    ALGORITHM.check(Case(p, parameters={"segment_bytes": segment_bytes}))
-    pieces = segments(buf.size, buf.itemsize, segment_bytes)
-    n, v = pieces.p, (rank - root) % p
-    for k in range(n + 1):
-        incoming = pieces.block(buf, k) if v > 0 and k < n else None
-        outgoing = pieces.block(buf, k - 1) if v < p - 1 and k > 0 else None
-        exchange(comm, outgoing, (rank + 1) % p, incoming, (rank - 1) % p, tag)
 
 
 def schedule(case: Case) -> Iterator[Round]:
@@ -51,14 +41,19 @@ def closed_sent(case: Case, rank: int) -> int:
     return case.m if (rank - case.root) % case.p < case.p - 1 else 0
 
 
-ALGORITHM = Algorithm(
-    operation="bcast",
-    name="chain",
-    run=bcast_chain,
+@algorithm(
     schedule=schedule,
-    fits=positive_segments_only,
+    why_unsupported=positive_segments_only,
     closed_rounds=chain_rounds,
     closed_sent=closed_sent,
     closed_time=chain_time,
-    parameters={"segment_bytes": SEGMENT_BYTES},
 )
+def bcast_chain(comm: Comm, buf: Buffer, *, root: int = 0, segment_bytes: int = SEGMENT_BYTES, tag: int = 0) -> None:
+    """Copy the root's `buf` to `buf` on every rank."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    pieces = segments(buf.size, buf.itemsize, segment_bytes)
+    n, v = pieces.p, (rank - root) % p
+    for k in range(n + 1):
+        incoming = pieces.block(buf, k) if v > 0 and k < n else None
+        outgoing = pieces.block(buf, k - 1) if v < p - 1 and k > 0 else None
+        exchange(comm, outgoing, (rank + 1) % p, incoming, (rank - 1) % p, tag)

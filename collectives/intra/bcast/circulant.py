@@ -24,7 +24,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.catalogue.algorithm import Algorithm, Case, positive_segments_only
+from collectives.catalogue.algorithm import Case
+from collectives.catalogue.conditions import positive_segments_only
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Seconds, Transfer, message
 from collectives.patterns.circulant import receive_blocks, rounds, send_blocks, skips
 from collectives.patterns.segmented import SEGMENT_BYTES as SEGMENT_BYTES  # imported by inter.allgather
@@ -33,23 +35,6 @@ from collectives.tools.blocks import Layout, segments
 from collectives.tools.messages import exchange
 from collectives.tools.numbers import ceil_log2
 from collectives.tools.protocol import Buffer, Comm
-
-
-def bcast_circulant(comm: Comm, buf: Buffer, *, root: int = 0, segment_bytes: int = SEGMENT_BYTES, tag: int = 0) -> None:
-    """Copy the root's `buf` to `buf` on every rank."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    ALGORITHM.check(Case(p, parameters={"segment_bytes": segment_bytes}))
-    if p == 1:
-        return
-    pieces = segments(buf.size, buf.itemsize, segment_bytes)
-    steps, r = skips(p), (rank - root) % p
-    sends, receives = send_blocks(r, p), receive_blocks(r, p) if r else ()
-    for k, shift in rounds(pieces.p, p):
-        skip = steps[k]
-        to_root = (r + skip) % p == 0
-        outgoing = None if to_root else _piece(pieces, buf, sends[k] + shift)
-        incoming = None if r == 0 else _piece(pieces, buf, receives[k] + shift)
-        exchange(comm, outgoing, (rank + skip) % p, incoming, (rank - skip) % p, tag)
 
 
 def schedule(case: Case) -> Iterator[Round]:
@@ -77,13 +62,18 @@ def _piece(pieces: Layout, buf: Buffer, block: int) -> Buffer | None:
     return pieces.block(buf, min(block, pieces.p - 1)) if block >= 0 else None
 
 
-ALGORITHM = Algorithm(
-    operation="bcast",
-    name="circulant",
-    run=bcast_circulant,
-    schedule=schedule,
-    fits=positive_segments_only,
-    closed_rounds=closed_rounds,
-    closed_time=closed_time,
-    parameters={"segment_bytes": SEGMENT_BYTES},
-)
+@algorithm(schedule=schedule, why_unsupported=positive_segments_only, closed_rounds=closed_rounds, closed_time=closed_time)
+def bcast_circulant(comm: Comm, buf: Buffer, *, root: int = 0, segment_bytes: int = SEGMENT_BYTES, tag: int = 0) -> None:
+    """Copy the root's `buf` to `buf` on every rank."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    if p == 1:
+        return
+    pieces = segments(buf.size, buf.itemsize, segment_bytes)
+    steps, r = skips(p), (rank - root) % p
+    sends, receives = send_blocks(r, p), receive_blocks(r, p) if r else ()
+    for k, shift in rounds(pieces.p, p):
+        skip = steps[k]
+        to_root = (r + skip) % p == 0
+        outgoing = None if to_root else _piece(pieces, buf, sends[k] + shift)
+        incoming = None if r == 0 else _piece(pieces, buf, receives[k] + shift)
+        exchange(comm, outgoing, (rank + skip) % p, incoming, (rank - skip) % p, tag)

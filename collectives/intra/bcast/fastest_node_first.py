@@ -28,17 +28,10 @@ from collections.abc import Iterator, Sequence
 from heapq import heappush, heapreplace
 from typing import Any
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.declaration import algorithm
 from collectives.patterns.ordered_tree import EQUAL_COSTS, Trees, send_down
 from collectives.tools.costs import Costs
 from collectives.tools.protocol import Buffer, Comm
-
-
-def bcast_fastest_node_first(comm: Comm, buf: Buffer, *, root: int = 0, costs: Costs = EQUAL_COSTS, tag: int = 0) -> None:
-    """Copy the root's `buf` to `buf` on every rank; every rank must pass the same `costs`."""
-    p = comm.Get_size()
-    ALGORITHM.check(Case(p, parameters={"costs": costs}))
-    send_down(comm, buf, TREES.of(costs, p, root, buf.nbytes), tag)
 
 
 def edges(times: Sequence[Any], root: int) -> Iterator[tuple[int, int]]:
@@ -60,10 +53,9 @@ def edges(times: Sequence[Any], root: int) -> Iterator[tuple[int, int]]:
 
 TREES = Trees(edges)
 
-ALGORITHM = Algorithm(
-    operation="bcast",
-    name="fastest_node_first",
-    run=bcast_fastest_node_first,
-    parameters={"costs": EQUAL_COSTS},
-    **TREES.claims,
-)
+
+@algorithm(**TREES.claims)
+def bcast_fastest_node_first(comm: Comm, buf: Buffer, *, root: int = 0, costs: Costs = EQUAL_COSTS, tag: int = 0) -> None:
+    """Copy the root's `buf` to `buf` on every rank; every rank must pass the same `costs`."""
+    p = comm.Get_size()
+    send_down(comm, buf, TREES.of(costs, p, root, buf.nbytes), tag)

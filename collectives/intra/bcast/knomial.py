@@ -22,7 +22,7 @@ Source   Wilkins et al., Generalized Collective Algorithms for the Exascale Era,
 
 from __future__ import annotations
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.declaration import algorithm
 from collectives.patterns.knomial import (
     RADIX,
     ChildOrder,
@@ -37,22 +37,15 @@ from collectives.patterns.run_trees import PlacedTree
 from collectives.tools.protocol import Buffer, Comm
 
 
+@algorithm(
+    why_unsupported=radix_too_small,
+    closed_rounds=full_rounds,
+    closed_time=full_message_time,
+    **down_claims(family_of),
+)
 def bcast_knomial(
     comm: Comm, buf: Buffer, *, root: int = 0, k: int = RADIX, order: ChildOrder = "descending", tag: int = 0
 ) -> None:
     """Copy the root's `buf` to `buf` on every rank."""
     p = comm.Get_size()
-    ALGORITHM.check(Case(p, parameters={"k": k}))
     send_down(comm, buf, PlacedTree(knomial_tree(k, order), root, p), tag)
-
-
-ALGORITHM = Algorithm(
-    operation="bcast",
-    name="knomial",
-    run=bcast_knomial,
-    fits=radix_too_small,
-    closed_rounds=full_rounds,
-    closed_time=full_message_time,
-    parameters={"k": RADIX, "order": "descending"},
-    **down_claims(family_of),
-)

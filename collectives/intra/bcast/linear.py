@@ -19,12 +19,13 @@ Source   folklore; analyzed by Pjesivac-Grbovic et al., Performance analysis of 
 
 from __future__ import annotations
 
-from collectives.catalogue.algorithm import Algorithm
+from collectives.catalogue.declaration import algorithm
 from collectives.patterns.star import EQUAL, FROM_THE_ROOT
 from collectives.tools.messages import receive, wait_all
 from collectives.tools.protocol import Buffer, Comm
 
 
+@algorithm(**FROM_THE_ROOT, **EQUAL)
 def bcast_linear(comm: Comm, buf: Buffer, *, root: int = 0, tag: int = 0) -> None:
     """Copy the root's `buf` to `buf` on every rank."""
     p, rank = comm.Get_size(), comm.Get_rank()
@@ -32,12 +33,3 @@ def bcast_linear(comm: Comm, buf: Buffer, *, root: int = 0, tag: int = 0) -> Non
         receive(comm, buf, root, tag)
     elif buf.size:
         wait_all([comm.Isend(buf, other, tag) for other in range(p) if other != root])
-
-
-ALGORITHM = Algorithm(
-    operation="bcast",
-    name="linear",
-    run=bcast_linear,
-    **FROM_THE_ROOT,
-    **EQUAL,
-)

@@ -24,6 +24,7 @@ from collections.abc import Iterator
 
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.concurrent import GroupCase, Phase, phased_claims
+from collectives.catalogue.declaration import algorithm
 from collectives.intra.allgatherv import ring as allgatherv_ring
 from collectives.intra.bcast import binomial as bcast_binomial
 from collectives.intra.scatterv import binomial as scatterv_binomial
@@ -32,42 +33,16 @@ from collectives.tools.nodes import Nodes, lane_counts, placement_of, unsupporte
 from collectives.tools.protocol import Buffer, Comm
 from collectives.tools.subset import Subset
 
-SCATTERV, BCAST, ALLGATHERV = scatterv_binomial.ALGORITHM, bcast_binomial.ALGORITHM, allgatherv_ring.ALGORITHM
-
-
-def bcast_multi_lane(
-    comm: Comm,
-    buf: Buffer,
-    *,
-    root: int = 0,
-    nodes: Nodes = 1,
-    scatterv: Algorithm = SCATTERV,
-    bcast: Algorithm = BCAST,
-    allgatherv: Algorithm = ALLGATHERV,
-    tag: int = 0,
-) -> None:
-    """Copy the root's `buf` to every rank's."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    parts = {"scatterv": scatterv, "bcast": bcast, "allgatherv": allgatherv}
-    ALGORITHM.check(Case(p, root=root, parameters={"nodes": nodes, **parts}))
-    placement = placement_of(nodes, p)
-    node, index = placement.node[rank], placement.index[rank]
-    pieces = Layout.nearly_equal(buf.size, placement.smallest)
-    counts = lane_counts(pieces, len(placement.nodes[node]))
-    local = Subset(comm, placement.nodes[node], index)
-    piece = pieces.block(buf, index) if index < placement.smallest else buf[0:0]
-    if rank == root:
-        scatterv.run(local, buf, None, counts, root=index, tag=tag)
-    elif node == placement.node[root]:
-        scatterv.run(local, None, piece, counts, root=placement.index[root], tag=tag)
-    if index < placement.smallest:
-        bcast.run(Subset(comm, placement.lane(index), node), piece, root=placement.node[root], tag=tag)
-    allgatherv.run(local, None, buf, counts, tag=tag)
+SCATTERV, BCAST, ALLGATHERV = (
+    scatterv_binomial.scatterv_binomial,
+    bcast_binomial.bcast_binomial,
+    allgatherv_ring.allgatherv_ring,
+)
 
 
 def phases(case: Case) -> Iterator[Phase]:
-    scatterv, bcast, allgatherv = (ALGORITHM.parameter(case, name) for name in ("scatterv", "bcast", "allgatherv"))
-    placement, size = placement_of(ALGORITHM.parameter(case, "nodes"), case.p), case.itemsize
+    scatterv, bcast, allgatherv = (bcast_multi_lane.parameter(case, name) for name in ("scatterv", "bcast", "allgatherv"))
+    placement, size = placement_of(bcast_multi_lane.parameter(case, "nodes"), case.p), case.itemsize
     pieces, home = Layout.nearly_equal(case.elements, placement.smallest), placement.node[case.root]
     counts = [tuple(lane_counts(pieces, len(ranks))) for ranks in placement.nodes]
     start = Case(len(counts[home]), counts=counts[home], root=placement.index[case.root], itemsize=size, in_place=True)
@@ -82,14 +57,34 @@ def phases(case: Case) -> Iterator[Phase]:
     ]
 
 
-def fits(case: Case) -> str | None:
-    return unsupported_nodes(ALGORITHM.parameter(case, "nodes"), case.p)
+def why_unsupported(case: Case) -> str | None:
+    return unsupported_nodes(bcast_multi_lane.parameter(case, "nodes"), case.p)
 
 
-ALGORITHM = Algorithm(
-    operation="bcast",
-    name="multi_lane",
-    run=bcast_multi_lane,
-    parameters={"nodes": 1, "scatterv": SCATTERV, "bcast": BCAST, "allgatherv": ALLGATHERV},
-    **phased_claims(phases, fits),
-)
+@algorithm(**phased_claims(phases, why_unsupported))
+def bcast_multi_lane(
+    comm: Comm,
+    buf: Buffer,
+    *,
+    root: int = 0,
+    nodes: Nodes = 1,
+    scatterv: Algorithm = SCATTERV,
+    bcast: Algorithm = BCAST,
+    allgatherv: Algorithm = ALLGATHERV,
+    tag: int = 0,
+) -> None:
+    """Copy the root's `buf` to every rank's."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    placement = placement_of(nodes, p)
+    node, index = placement.node[rank], placement.index[rank]
+    pieces = Layout.nearly_equal(buf.size, placement.smallest)
+    counts = lane_counts(pieces, len(placement.nodes[node]))
+    local = Subset(comm, placement.nodes[node], index)
+    piece = pieces.block(buf, index) if index < placement.smallest else buf[0:0]
+    if rank == root:
+        scatterv.run(local, buf, None, counts, root=index, tag=tag)
+    elif node == placement.node[root]:
+        scatterv.run(local, None, piece, counts, root=placement.index[root], tag=tag)
+    if index < placement.smallest:
+        bcast.run(Subset(comm, placement.lane(index), node), piece, root=placement.node[root], tag=tag)
+    allgatherv.run(local, None, buf, counts, tag=tag)

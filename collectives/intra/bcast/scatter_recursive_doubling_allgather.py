@@ -25,7 +25,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Case
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Seconds, Transfer, without_empty
 from collectives.patterns.binomial import scatter_pieces, scatter_pieces_schedule
 from collectives.patterns.butterflies.doubling import doubling_steps
@@ -33,16 +34,6 @@ from collectives.tools.blocks import Layout
 from collectives.tools.messages import exchange
 from collectives.tools.numbers import floor_log2, is_power_of_two
 from collectives.tools.protocol import Buffer, Comm
-
-
-def bcast_scatter_recursive_doubling_allgather(comm: Comm, buf: Buffer, *, root: int = 0, tag: int = 0) -> None:
-    """Copy the root's `buf` to `buf` on every rank."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    pieces = Layout.nearly_equal(buf.size, p)
-    scatter_pieces(comm, buf, pieces, root, tag)
-    for step in doubling_steps(p, (rank - root) % p):
-        outgoing, incoming = (pieces.block(buf, *_ends(blocks)) for blocks in (step.sent, step.received))
-        exchange(comm, outgoing, (root + step.dest) % p, incoming, (root + step.source) % p, tag)
 
 
 def _ends(blocks: Sequence[int]) -> tuple[int, int]:
@@ -65,10 +56,12 @@ def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
     return 2 * floor_log2(p) * t_s + 2 * (p - 1) * (case.m // p) * t_w if case.m else 0
 
 
-ALGORITHM = Algorithm(
-    operation="bcast",
-    name="scatter_recursive_doubling_allgather",
-    run=bcast_scatter_recursive_doubling_allgather,
-    schedule=schedule,
-    closed_time=closed_time,
-)
+@algorithm(schedule=schedule, closed_time=closed_time)
+def bcast_scatter_recursive_doubling_allgather(comm: Comm, buf: Buffer, *, root: int = 0, tag: int = 0) -> None:
+    """Copy the root's `buf` to `buf` on every rank."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    pieces = Layout.nearly_equal(buf.size, p)
+    scatter_pieces(comm, buf, pieces, root, tag)
+    for step in doubling_steps(p, (rank - root) % p):
+        outgoing, incoming = (pieces.block(buf, *_ends(blocks)) for blocks in (step.sent, step.received))
+        exchange(comm, outgoing, (root + step.dest) % p, incoming, (root + step.source) % p, tag)

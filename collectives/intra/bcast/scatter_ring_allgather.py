@@ -24,7 +24,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Case
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Seconds, Transfer, clocks, without_empty
 from collectives.patterns.binomial import scatter_pieces, scatter_pieces_schedule
 from collectives.patterns.ring import gather_around_end
@@ -32,17 +33,6 @@ from collectives.patterns.trees import subtree
 from collectives.tools.blocks import Layout
 from collectives.tools.messages import exchange
 from collectives.tools.protocol import Buffer, Comm
-
-
-def bcast_scatter_ring_allgather(comm: Comm, buf: Buffer, *, root: int = 0, tag: int = 0) -> None:
-    """Copy the root's `buf` to `buf` on every rank."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    pieces = Layout.nearly_equal(buf.size, p)
-    scatter_pieces(comm, buf, pieces, root, tag)
-    v = (rank - root) % p
-    for k in range(p - 1):
-        outgoing, incoming = pieces.block(buf, (v - k) % p), pieces.block(buf, (v - k - 1) % p)
-        exchange(comm, outgoing, (rank + 1) % p, incoming, (rank - 1) % p, tag)
 
 
 def schedule(case: Case) -> Iterator[Round]:
@@ -72,12 +62,13 @@ def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
     return gather_around_end(scattered, pieces, case.itemsize, t_s, t_w)
 
 
-ALGORITHM = Algorithm(
-    operation="bcast",
-    name="scatter_ring_allgather",
-    run=bcast_scatter_ring_allgather,
-    schedule=schedule,
-    closed_rounds=closed_rounds,
-    closed_sent=closed_sent,
-    closed_time=closed_time,
-)
+@algorithm(schedule=schedule, closed_rounds=closed_rounds, closed_sent=closed_sent, closed_time=closed_time)
+def bcast_scatter_ring_allgather(comm: Comm, buf: Buffer, *, root: int = 0, tag: int = 0) -> None:
+    """Copy the root's `buf` to `buf` on every rank."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    pieces = Layout.nearly_equal(buf.size, p)
+    scatter_pieces(comm, buf, pieces, root, tag)
+    v = (rank - root) % p
+    for k in range(p - 1):
+        outgoing, incoming = pieces.block(buf, (v - k) % p), pieces.block(buf, (v - k - 1) % p)
+        exchange(comm, outgoing, (rank + 1) % p, incoming, (rank - 1) % p, tag)

@@ -27,21 +27,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.closed_forms import one_message_per_round
+from collectives.catalogue.declaration import algorithm
 from collectives.patterns.ordered_tree import EQUAL_COSTS, Trees, send_down
 from collectives.tools.costs import Costs
 from collectives.tools.numbers import ceil_log2
 from collectives.tools.protocol import Buffer, Comm
-
-
-def bcast_speed_partitioned_ordered_chain(
-    comm: Comm, buf: Buffer, *, root: int = 0, costs: Costs = EQUAL_COSTS, tag: int = 0
-) -> None:
-    """Copy the root's `buf` to `buf` on every rank; every rank must pass the same `costs`."""
-    p = comm.Get_size()
-    ALGORITHM.check(Case(p, parameters={"costs": costs}))
-    send_down(comm, buf, TREES.of(costs, p, root, buf.nbytes), tag)
 
 
 def edges(times: Sequence[Any], root: int) -> Iterator[tuple[int, int]]:
@@ -58,11 +49,11 @@ def edges(times: Sequence[Any], root: int) -> Iterator[tuple[int, int]]:
 
 TREES = Trees(edges)
 
-ALGORITHM = Algorithm(
-    operation="bcast",
-    name="speed_partitioned_ordered_chain",
-    run=bcast_speed_partitioned_ordered_chain,
-    parameters={"costs": EQUAL_COSTS},
-    **TREES.claims,
-    **one_message_per_round(ceil_log2),
-)
+
+@algorithm(**TREES.claims, **one_message_per_round(ceil_log2))
+def bcast_speed_partitioned_ordered_chain(
+    comm: Comm, buf: Buffer, *, root: int = 0, costs: Costs = EQUAL_COSTS, tag: int = 0
+) -> None:
+    """Copy the root's `buf` to `buf` on every rank; every rank must pass the same `costs`."""
+    p = comm.Get_size()
+    send_down(comm, buf, TREES.of(costs, p, root, buf.nbytes), tag)

@@ -24,7 +24,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.catalogue.algorithm import Algorithm, Case, positive_segments_only
+from collectives.catalogue.algorithm import Case
+from collectives.catalogue.conditions import positive_segments_only
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Transfer, without_empty
 from collectives.patterns.binary_trees.segments import down_schedule, send_segments
 from collectives.patterns.binary_trees.shapes import by_levels
@@ -35,29 +37,13 @@ from collectives.tools.numbers import ceil_div
 from collectives.tools.protocol import Buffer, Comm
 
 
-def bcast_split_binary(comm: Comm, buf: Buffer, *, root: int = 0, segment_bytes: int = SEGMENT_BYTES, tag: int = 0) -> None:
-    """Copy the root's `buf` to `buf` on every rank."""
-    p = comm.Get_size()
-    ALGORITHM.check(Case(p, parameters={"segment_bytes": segment_bytes}))
-    middle, v = ceil_div(buf.size, 2), (comm.Get_rank() - root) % p
-    halves = buf[0:middle], buf[middle : buf.size]
-    pieces = [segments(half.size, half.itemsize, segment_bytes) for half in halves]
-    send_segments(comm, by_levels, root, lambda v: (halves[1 - v % 2], pieces[1 - v % 2]), tag)
-    if v > 0 and (partner := _partner(v)) < p:
-        exchange(comm, halves[1 - v % 2], (root + partner) % p, halves[v % 2], (root + partner) % p, tag)
-    elif v > 0:
-        receive(comm, halves[1], root, tag)
-    elif p % 2 == 0:
-        send(comm, halves[1], (root + p - 1) % p, tag)
-
-
 def _partner(v: int) -> int:
     """The partner of v > 0, which has the other half: 1 and 2, 3 and 4, ..."""
     return v + 1 if v % 2 else v - 1
 
 
 def _halves(case: Case) -> tuple[Layout, Layout]:
-    size, first = ALGORITHM.parameter(case, "segment_bytes"), ceil_div(case.elements, 2)
+    size, first = bcast_split_binary.parameter(case, "segment_bytes"), ceil_div(case.elements, 2)
     return segments(first, case.itemsize, size), segments(case.elements - first, case.itemsize, size)
 
 
@@ -82,12 +68,17 @@ def closed_sent(case: Case, rank: int) -> int:
     return down + (sizes[1 - v % 2] if _partner(v) < case.p else 0)
 
 
-ALGORITHM = Algorithm(
-    operation="bcast",
-    name="split_binary",
-    run=bcast_split_binary,
-    schedule=schedule,
-    fits=positive_segments_only,
-    closed_sent=closed_sent,
-    parameters={"segment_bytes": SEGMENT_BYTES},
-)
+@algorithm(schedule=schedule, why_unsupported=positive_segments_only, closed_sent=closed_sent)
+def bcast_split_binary(comm: Comm, buf: Buffer, *, root: int = 0, segment_bytes: int = SEGMENT_BYTES, tag: int = 0) -> None:
+    """Copy the root's `buf` to `buf` on every rank."""
+    p = comm.Get_size()
+    middle, v = ceil_div(buf.size, 2), (comm.Get_rank() - root) % p
+    halves = buf[0:middle], buf[middle : buf.size]
+    pieces = [segments(half.size, half.itemsize, segment_bytes) for half in halves]
+    send_segments(comm, by_levels, root, lambda v: (halves[1 - v % 2], pieces[1 - v % 2]), tag)
+    if v > 0 and (partner := _partner(v)) < p:
+        exchange(comm, halves[1 - v % 2], (root + partner) % p, halves[v % 2], (root + partner) % p, tag)
+    elif v > 0:
+        receive(comm, halves[1], root, tag)
+    elif p % 2 == 0:
+        send(comm, halves[1], (root + p - 1) % p, tag)

@@ -23,14 +23,31 @@ from collections.abc import Iterator
 
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.concurrent import GroupCase, Phase, phased_claims
+from collectives.catalogue.declaration import algorithm
 from collectives.intra.bcast import binomial as bcast_binomial
 from collectives.tools.nodes import Nodes, placement_of, unsupported_nodes
 from collectives.tools.protocol import Buffer, Comm
 from collectives.tools.subset import Subset
 
-BINOMIAL = bcast_binomial.ALGORITHM
+BINOMIAL = bcast_binomial.bcast_binomial
 
 
+def phases(case: Case) -> Iterator[Phase]:
+    outer, inner = bcast_two_level.parameter(case, "outer"), bcast_two_level.parameter(case, "inner")
+    placement, m, size = placement_of(bcast_two_level.parameter(case, "nodes"), case.p), case.m, case.itemsize
+    leaders = placement.leaders(case.root)
+    yield [GroupCase(leaders, outer, Case(len(leaders), m, root=placement.node[case.root], itemsize=size))]
+    yield [
+        GroupCase(ranks, inner, Case(len(ranks), m, root=placement.index[leader], itemsize=size))
+        for ranks, leader in zip(placement.nodes, leaders, strict=True)
+    ]
+
+
+def why_unsupported(case: Case) -> str | None:
+    return unsupported_nodes(bcast_two_level.parameter(case, "nodes"), case.p)
+
+
+@algorithm(**phased_claims(phases, why_unsupported))
 def bcast_two_level(
     comm: Comm,
     buf: Buffer,
@@ -43,33 +60,8 @@ def bcast_two_level(
 ) -> None:
     """Copy the root's `buf` to every rank's."""
     p, rank = comm.Get_size(), comm.Get_rank()
-    ALGORITHM.check(Case(p, root=root, parameters={"nodes": nodes, "outer": outer, "inner": inner}))
     placement = placement_of(nodes, p)
     leaders, node = placement.leaders(root), placement.node[rank]
     if rank == leaders[node]:
         outer.run(Subset(comm, leaders, node), buf, root=placement.node[root], tag=tag)
     inner.run(Subset(comm, placement.nodes[node], placement.index[rank]), buf, root=placement.index[leaders[node]], tag=tag)
-
-
-def phases(case: Case) -> Iterator[Phase]:
-    outer, inner = ALGORITHM.parameter(case, "outer"), ALGORITHM.parameter(case, "inner")
-    placement, m, size = placement_of(ALGORITHM.parameter(case, "nodes"), case.p), case.m, case.itemsize
-    leaders = placement.leaders(case.root)
-    yield [GroupCase(leaders, outer, Case(len(leaders), m, root=placement.node[case.root], itemsize=size))]
-    yield [
-        GroupCase(ranks, inner, Case(len(ranks), m, root=placement.index[leader], itemsize=size))
-        for ranks, leader in zip(placement.nodes, leaders, strict=True)
-    ]
-
-
-def fits(case: Case) -> str | None:
-    return unsupported_nodes(ALGORITHM.parameter(case, "nodes"), case.p)
-
-
-ALGORITHM = Algorithm(
-    operation="bcast",
-    name="two_level",
-    run=bcast_two_level,
-    parameters={"nodes": 1, "outer": BINOMIAL, "inner": BINOMIAL},
-    **phased_claims(phases, fits),
-)

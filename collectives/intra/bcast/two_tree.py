@@ -23,7 +23,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.catalogue.algorithm import Algorithm, Case, positive_segments_only
+from collectives.catalogue.algorithm import Case
+from collectives.catalogue.conditions import positive_segments_only
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Transfer
 from collectives.patterns.segmented import SEGMENT_BYTES, segments_of
 from collectives.patterns.two_trees import first_step, tree_children, tree_parent
@@ -32,34 +34,6 @@ from collectives.tools.messages import exchange
 from collectives.tools.protocol import Buffer, Comm
 
 TREES = (0, 1)
-
-
-def bcast_two_tree(comm: Comm, buf: Buffer, *, root: int = 0, segment_bytes: int = SEGMENT_BYTES, tag: int = 0) -> None:
-    """Copy the root's `buf` to `buf` on every rank."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    ALGORITHM.check(Case(p, parameters={"segment_bytes": segment_bytes}))
-    if buf.size == 0 or p == 1:
-        return
-    pieces = segments(buf.size, buf.itemsize, segment_bytes)
-    v = (rank - root) % p
-    # step -> (segment, partner label), for receives and sends.
-    receives = {
-        step: (piece, tree_parent(v, tree, p - 1))
-        for tree in (TREES if v else ())
-        for step, piece in _arrivals(v, tree, p, pieces.p)
-    }
-    sends = {
-        step: (piece, child)
-        for tree in TREES
-        for child in tree_children(v, tree, p - 1)
-        for step, piece in _arrivals(child, tree, p, pieces.p)
-    }
-    for step in sorted(receives.keys() | sends.keys()):
-        sent, child = sends.get(step, (None, 0))
-        received, parent = receives.get(step, (None, 0))
-        outgoing = None if sent is None else pieces.block(buf, sent)
-        incoming = None if received is None else pieces.block(buf, received)
-        exchange(comm, outgoing, (root + child) % p, incoming, (root + parent) % p, tag)
 
 
 def schedule(case: Case) -> Iterator[Round]:
@@ -85,11 +59,29 @@ def _arrivals(v: int, tree: int, p: int, n: int) -> Iterator[tuple[int, int]]:
         yield start + piece - tree, piece
 
 
-ALGORITHM = Algorithm(
-    operation="bcast",
-    name="two_tree",
-    run=bcast_two_tree,
-    schedule=schedule,
-    fits=positive_segments_only,
-    parameters={"segment_bytes": SEGMENT_BYTES},
-)
+@algorithm(schedule=schedule, why_unsupported=positive_segments_only)
+def bcast_two_tree(comm: Comm, buf: Buffer, *, root: int = 0, segment_bytes: int = SEGMENT_BYTES, tag: int = 0) -> None:
+    """Copy the root's `buf` to `buf` on every rank."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    if buf.size == 0 or p == 1:
+        return
+    pieces = segments(buf.size, buf.itemsize, segment_bytes)
+    v = (rank - root) % p
+    # step -> (segment, partner label), for receives and sends.
+    receives = {
+        step: (piece, tree_parent(v, tree, p - 1))
+        for tree in (TREES if v else ())
+        for step, piece in _arrivals(v, tree, p, pieces.p)
+    }
+    sends = {
+        step: (piece, child)
+        for tree in TREES
+        for child in tree_children(v, tree, p - 1)
+        for step, piece in _arrivals(child, tree, p, pieces.p)
+    }
+    for step in sorted(receives.keys() | sends.keys()):
+        sent, child = sends.get(step, (None, 0))
+        received, parent = receives.get(step, (None, 0))
+        outgoing = None if sent is None else pieces.block(buf, sent)
+        incoming = None if received is None else pieces.block(buf, received)
+        exchange(comm, outgoing, (root + child) % p, incoming, (root + parent) % p, tag)

@@ -22,28 +22,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Case
 from collectives.catalogue.closed_forms import one_message_per_round, other_ranks
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Transfer
 from collectives.patterns.reductions import combine
 from collectives.tools.blocks import check_same_size, copy_of
 from collectives.tools.messages import receive, send
 from collectives.tools.protocol import Buffer, Comm, Op
-
-
-def exscan_linear(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, tag: int = 0) -> None:
-    """Leave the result of ranks 0 .. r-1 in `recvbuf` (unchanged on rank 0); if `sendbuf` is None, the call is in place."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    passed_on = recvbuf if sendbuf is None else sendbuf
-    check_same_size(passed_on, recvbuf)
-    if 0 < rank < p - 1:
-        passed_on = copy_of(passed_on)
-    if rank > 0:
-        receive(comm, recvbuf, rank - 1, tag)
-    if 0 < rank < p - 1:
-        combine(op, recvbuf, passed_on)
-    if rank < p - 1:
-        send(comm, passed_on, rank + 1, tag)
 
 
 def schedule(case: Case) -> Iterator[Round]:
@@ -64,10 +50,7 @@ def closed_combined(case: Case) -> int:
     return max(0, case.p - 2) * case.m
 
 
-ALGORITHM = Algorithm(
-    operation="exscan",
-    name="linear",
-    run=exscan_linear,
+@algorithm(
     schedule=schedule,
     scratch=scratch,
     closed_sent=closed_sent,
@@ -75,3 +58,16 @@ ALGORITHM = Algorithm(
     in_order=True,
     **one_message_per_round(other_ranks),
 )
+def exscan_linear(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, tag: int = 0) -> None:
+    """Leave the result of ranks 0 .. r-1 in `recvbuf` (unchanged on rank 0); if `sendbuf` is None, the call is in place."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    passed_on = recvbuf if sendbuf is None else sendbuf
+    check_same_size(passed_on, recvbuf)
+    if 0 < rank < p - 1:
+        passed_on = copy_of(passed_on)
+    if rank > 0:
+        receive(comm, recvbuf, rank - 1, tag)
+    if 0 < rank < p - 1:
+        combine(op, recvbuf, passed_on)
+    if rank < p - 1:
+        send(comm, passed_on, rank + 1, tag)

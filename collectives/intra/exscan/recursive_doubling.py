@@ -23,20 +23,12 @@ Source   folklore, the hypercube prefix of the textbooks; Träff, Communication 
 
 from __future__ import annotations
 
-from collectives.catalogue.algorithm import Algorithm
+from collectives.catalogue.declaration import algorithm
 from collectives.patterns.prefix import prefix_claims, prefixes
 from collectives.tools.protocol import Buffer, Comm, Op
 
 
+@algorithm(in_order=True, **prefix_claims(inclusive=False))
 def exscan_recursive_doubling(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, tag: int = 0) -> None:
     """Leave the result of ranks 0 .. r-1 in `recvbuf` (unchanged on rank 0); if `sendbuf` is None, the call is in place."""
     prefixes(comm, recvbuf if sendbuf is None else sendbuf, recvbuf, op, tag, inclusive=False)
-
-
-ALGORITHM = Algorithm(
-    operation="exscan",
-    name="recursive_doubling",
-    run=exscan_recursive_doubling,
-    in_order=True,
-    **prefix_claims(inclusive=False),
-)

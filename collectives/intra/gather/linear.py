@@ -17,21 +17,13 @@ Source   folklore; analyzed by Pjesivac-Grbovic et al., Performance analysis of 
 
 from __future__ import annotations
 
-from collectives.catalogue.algorithm import Algorithm
+from collectives.catalogue.declaration import algorithm
 from collectives.patterns.star import EQUAL, TO_THE_ROOT, gather_direct
 from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm
 
 
+@algorithm(**TO_THE_ROOT, **EQUAL)
 def gather_linear(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, root: int = 0, tag: int = 0) -> None:
     """Gather all blocks to the root's `recvbuf`; if the root's `sendbuf` is None, its block is there already."""
     gather_direct("gather", comm, sendbuf, recvbuf, lambda whole, p: Layout.equal(whole.size, p), root, tag)
-
-
-ALGORITHM = Algorithm(
-    operation="gather",
-    name="linear",
-    run=gather_linear,
-    **TO_THE_ROOT,
-    **EQUAL,
-)

@@ -20,41 +20,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Case
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Preposted, Round, Seconds, Transfer
 from collectives.patterns.star import sent_up
 from collectives.tools.blocks import Layout, required
 from collectives.tools.messages import TOKEN, wait_all
 from collectives.tools.protocol import Buffer, Comm
-
-
-def gather_linear_sync(
-    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, root: int = 0, first_bytes: int = 0, tag: int = 0
-) -> None:
-    """Gather all blocks to the root's `recvbuf`; if the root's `sendbuf` is None, its block is there already."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    ALGORITHM.check(Case(p, parameters={"first_bytes": first_bytes}))
-    if rank != root:
-        block = required(sendbuf, "a rank that sends its block")
-        if block.size:
-            comm.Recv(TOKEN, root, tag)
-            first = _first(block.size, block.itemsize, first_bytes)
-            comm.Send(block[0:first], root, tag)
-            comm.Send(block[first : block.size], root, tag)
-        return
-    whole = required(recvbuf, "the root of a gather")
-    layout = Layout.equal(whole.size, p)
-    layout.put(whole, root, sendbuf)
-    rests = []
-    for other in range(p):
-        block = layout.block(whole, other)
-        if other != root and block.size:
-            first = _first(block.size, block.itemsize, first_bytes)
-            begun = comm.Irecv(block[0:first], other, tag)
-            comm.Send(TOKEN, other, tag)
-            rests.append(comm.Irecv(block[first : block.size], other, tag))
-            begun.Wait()
-    wait_all(rests)
 
 
 def _first(size: int, itemsize: int, first_bytes: int) -> int:
@@ -67,11 +39,11 @@ def _first(size: int, itemsize: int, first_bytes: int) -> int:
 
 def _parts(case: Case) -> tuple[int, int]:
     """Bytes of the two parts."""
-    first = _first(case.elements, case.itemsize, ALGORITHM.parameter(case, "first_bytes")) * case.itemsize
+    first = _first(case.elements, case.itemsize, gather_linear_sync.parameter(case, "first_bytes")) * case.itemsize
     return first, case.m - first
 
 
-def fits(case: Case) -> str | None:
+def why_unsupported(case: Case) -> str | None:
     size = case.parameters.get("first_bytes", 0)
     return None if size >= 0 else f"first_bytes = {size} is negative"
 
@@ -96,14 +68,36 @@ def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
     return (case.p - 1) * (2 * t_s + case.m * t_w) + t_s if case.m and case.p > 1 else 0
 
 
-ALGORITHM = Algorithm(
-    operation="gather",
-    name="linear_sync",
-    run=gather_linear_sync,
+@algorithm(
     schedule=schedule,
-    fits=fits,
+    why_unsupported=why_unsupported,
     closed_rounds=closed_rounds,
     closed_sent=sent_up,
     closed_time=closed_time,
-    parameters={"first_bytes": 0},
 )
+def gather_linear_sync(
+    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, root: int = 0, first_bytes: int = 0, tag: int = 0
+) -> None:
+    """Gather all blocks to the root's `recvbuf`; if the root's `sendbuf` is None, its block is there already."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    if rank != root:
+        block = required(sendbuf, "a rank that sends its block")
+        if block.size:
+            comm.Recv(TOKEN, root, tag)
+            first = _first(block.size, block.itemsize, first_bytes)
+            comm.Send(block[0:first], root, tag)
+            comm.Send(block[first : block.size], root, tag)
+        return
+    whole = required(recvbuf, "the root of a gather")
+    layout = Layout.equal(whole.size, p)
+    layout.put(whole, root, sendbuf)
+    rests = []
+    for other in range(p):
+        block = layout.block(whole, other)
+        if other != root and block.size:
+            first = _first(block.size, block.itemsize, first_bytes)
+            begun = comm.Irecv(block[0:first], other, tag)
+            comm.Send(TOKEN, other, tag)
+            rests.append(comm.Irecv(block[first : block.size], other, tag))
+            begun.Wait()
+    wait_all(rests)

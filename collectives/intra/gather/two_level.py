@@ -26,6 +26,7 @@ from collections.abc import Iterator
 
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.concurrent import GroupCase, Phase, phased_claims
+from collectives.catalogue.declaration import algorithm
 from collectives.intra.gather import binomial as gather_binomial
 from collectives.intra.gatherv import binomial as gatherv_binomial
 from collectives.tools.blocks import Layout, load, required
@@ -34,9 +35,34 @@ from collectives.tools.nodes import Nodes, placement_of, unsupported_nodes
 from collectives.tools.protocol import Buffer, Comm
 from collectives.tools.subset import Subset
 
-OUTER, INNER = gatherv_binomial.ALGORITHM, gather_binomial.ALGORITHM
+OUTER, INNER = gatherv_binomial.gatherv_binomial, gather_binomial.gather_binomial
 
 
+def phases(case: Case) -> Iterator[Phase]:
+    outer, inner = gather_two_level.parameter(case, "outer"), gather_two_level.parameter(case, "inner")
+    placement, size = placement_of(gather_two_level.parameter(case, "nodes"), case.p), case.itemsize
+    leaders, root_node = placement.leaders(case.root), placement.node[case.root]
+    counts = tuple(len(ranks) * case.elements for ranks in placement.nodes)
+    roots = [placement.index[leader] for leader in leaders]
+    yield [
+        GroupCase(ranks, inner, Case(len(ranks), case.m, root=roots[node], itemsize=size, in_place=node == root_node))
+        for node, ranks in enumerate(placement.nodes)
+    ]
+    yield [GroupCase(leaders, outer, Case(len(counts), counts=counts, root=root_node, itemsize=size, in_place=True))]
+
+
+def why_unsupported(case: Case) -> str | None:
+    return unsupported_nodes(gather_two_level.parameter(case, "nodes"), case.p)
+
+
+def own_scratch(case: Case, rank: int) -> int:
+    placement = placement_of(gather_two_level.parameter(case, "nodes"), case.p)
+    if rank == case.root:
+        return 0 if placement.in_rank_order else case.p * case.m
+    return len(placement.nodes[placement.node[rank]]) * case.m if rank in placement.leaders(case.root) else 0
+
+
+@algorithm(**phased_claims(phases, why_unsupported, own_scratch))
 def gather_two_level(
     comm: Comm,
     sendbuf: Buffer | None,
@@ -50,7 +76,6 @@ def gather_two_level(
 ) -> None:
     """Gather all blocks to the root's `recvbuf`; if the root's `sendbuf` is None, its block is there already."""
     p, rank = comm.Get_size(), comm.Get_rank()
-    ALGORITHM.check(Case(p, root=root, parameters={"nodes": nodes, "outer": outer, "inner": inner}))
     placement = placement_of(nodes, p)
     leaders, node, index = placement.leaders(root), placement.node[rank], placement.index[rank]
     local = Subset(comm, placement.nodes[node], index)
@@ -75,36 +100,3 @@ def gather_two_level(
         outer.run(Subset(comm, leaders, node), part, None, counts, root=root_node, tag=tag)
     else:
         inner.run(local, own, None, root=leader_index, tag=tag)
-
-
-def phases(case: Case) -> Iterator[Phase]:
-    outer, inner = ALGORITHM.parameter(case, "outer"), ALGORITHM.parameter(case, "inner")
-    placement, size = placement_of(ALGORITHM.parameter(case, "nodes"), case.p), case.itemsize
-    leaders, root_node = placement.leaders(case.root), placement.node[case.root]
-    counts = tuple(len(ranks) * case.elements for ranks in placement.nodes)
-    roots = [placement.index[leader] for leader in leaders]
-    yield [
-        GroupCase(ranks, inner, Case(len(ranks), case.m, root=roots[node], itemsize=size, in_place=node == root_node))
-        for node, ranks in enumerate(placement.nodes)
-    ]
-    yield [GroupCase(leaders, outer, Case(len(counts), counts=counts, root=root_node, itemsize=size, in_place=True))]
-
-
-def fits(case: Case) -> str | None:
-    return unsupported_nodes(ALGORITHM.parameter(case, "nodes"), case.p)
-
-
-def own_scratch(case: Case, rank: int) -> int:
-    placement = placement_of(ALGORITHM.parameter(case, "nodes"), case.p)
-    if rank == case.root:
-        return 0 if placement.in_rank_order else case.p * case.m
-    return len(placement.nodes[placement.node[rank]]) * case.m if rank in placement.leaders(case.root) else 0
-
-
-ALGORITHM = Algorithm(
-    operation="gather",
-    name="two_level",
-    run=gather_two_level,
-    parameters={"nodes": 1, "outer": OUTER, "inner": INNER},
-    **phased_claims(phases, fits, own_scratch),
-)

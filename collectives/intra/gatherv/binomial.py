@@ -21,18 +21,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Case
+from collectives.catalogue.declaration import algorithm
 from collectives.patterns.binomial import GATHER_CLAIMS, gather_up
 from collectives.patterns.trees import subtree
 from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm
-
-
-def gatherv_binomial(
-    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, counts: Sequence[int], *, root: int = 0, tag: int = 0
-) -> None:
-    """Gather all blocks to the root's `recvbuf`; if the root's `sendbuf` is None, its block is there already."""
-    gather_up(comm, sendbuf, recvbuf, Layout.of_ranks(counts, comm.Get_size()), root, tag)
 
 
 def closed_sent(case: Case, rank: int) -> int:
@@ -40,10 +34,9 @@ def closed_sent(case: Case, rank: int) -> int:
     return case.layout.around(rank, subtree(v, case.p)) * case.itemsize if v else 0
 
 
-ALGORITHM = Algorithm(
-    operation="gatherv",
-    name="binomial",
-    run=gatherv_binomial,
-    closed_sent=closed_sent,
-    **GATHER_CLAIMS,
-)
+@algorithm(closed_sent=closed_sent, **GATHER_CLAIMS)
+def gatherv_binomial(
+    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, counts: Sequence[int], *, root: int = 0, tag: int = 0
+) -> None:
+    """Gather all blocks to the root's `recvbuf`; if the root's `sendbuf` is None, its block is there already."""
+    gather_up(comm, sendbuf, recvbuf, Layout.of_ranks(counts, comm.Get_size()), root, tag)

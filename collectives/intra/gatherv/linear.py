@@ -18,23 +18,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.catalogue.algorithm import Algorithm
+from collectives.catalogue.declaration import algorithm
 from collectives.patterns.star import ANY_SIZE, TO_THE_ROOT, gather_direct
 from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm
 
 
+@algorithm(**TO_THE_ROOT, **ANY_SIZE)
 def gatherv_linear(
     comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, counts: Sequence[int] | None, *, root: int = 0, tag: int = 0
 ) -> None:
     """Gather all blocks to the root's `recvbuf`; if the root's `sendbuf` is None, its block is there already."""
     gather_direct("gatherv", comm, sendbuf, recvbuf, lambda _, p: Layout.of_ranks(counts, p), root, tag)
-
-
-ALGORITHM = Algorithm(
-    operation="gatherv",
-    name="linear",
-    run=gatherv_linear,
-    **TO_THE_ROOT,
-    **ANY_SIZE,
-)

@@ -22,33 +22,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Case
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Transfer, without_empty
 from collectives.tools.blocks import Layout, required
 from collectives.tools.blocks import scratch as new_scratch
 from collectives.tools.messages import exchange, receive
 from collectives.tools.protocol import Buffer, Comm
-
-
-def gatherv_ring(
-    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, counts: Sequence[int], *, root: int = 0, tag: int = 0
-) -> None:
-    """Gather all blocks to the root's `recvbuf`; if the root's `sendbuf` is None, its block is there already."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    layout, v = Layout.of_ranks(counts, p), (rank - root) % p
-    if v == 0:
-        recvbuf = required(recvbuf, "the root of a gather")
-        layout.put(recvbuf, root, sendbuf)
-        for w in range(1, p):
-            receive(comm, layout.block(recvbuf, (root + w) % p), (root + 1) % p, tag)
-        return
-    sendbuf = outgoing = required(sendbuf, "a rank that sends its block")
-    room = [new_scratch(sendbuf, size) for size in _room(layout, root, v)]
-    left, right = (rank - 1) % p, (rank + 1) % p
-    for w in range(v + 1, p + 1):
-        incoming = room[w % 2][0 : layout.size((root + w) % p)] if w < p else None
-        exchange(comm, outgoing, left, incoming, right, tag)
-        outgoing = incoming if incoming is not None else outgoing
 
 
 def schedule(case: Case) -> Iterator[Round]:
@@ -80,11 +60,23 @@ def _room(layout: Layout, root: int, v: int) -> tuple[int, int]:
     return even, odd
 
 
-ALGORITHM = Algorithm(
-    operation="gatherv",
-    name="ring",
-    run=gatherv_ring,
-    schedule=schedule,
-    scratch=scratch,
-    closed_sent=closed_sent,
-)
+@algorithm(schedule=schedule, scratch=scratch, closed_sent=closed_sent)
+def gatherv_ring(
+    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, counts: Sequence[int], *, root: int = 0, tag: int = 0
+) -> None:
+    """Gather all blocks to the root's `recvbuf`; if the root's `sendbuf` is None, its block is there already."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    layout, v = Layout.of_ranks(counts, p), (rank - root) % p
+    if v == 0:
+        recvbuf = required(recvbuf, "the root of a gather")
+        layout.put(recvbuf, root, sendbuf)
+        for w in range(1, p):
+            receive(comm, layout.block(recvbuf, (root + w) % p), (root + 1) % p, tag)
+        return
+    sendbuf = outgoing = required(sendbuf, "a rank that sends its block")
+    room = [new_scratch(sendbuf, size) for size in _room(layout, root, v)]
+    left, right = (rank - 1) % p, (rank + 1) % p
+    for w in range(v + 1, p + 1):
+        incoming = room[w % 2][0 : layout.size((root + w) % p)] if w < p else None
+        exchange(comm, outgoing, left, incoming, right, tag)
+        outgoing = incoming if incoming is not None else outgoing

@@ -24,7 +24,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.catalogue.algorithm import Algorithm, Case, commutative_only, positive_segments_only
+from collectives.catalogue.algorithm import Case
+from collectives.catalogue.conditions import commutative_only, positive_segments_only
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round
 from collectives.patterns.binary_trees.segments import Upward, combine_segments, up_schedule, up_scratch, up_sent
 from collectives.patterns.binary_trees.shapes import by_levels
@@ -32,23 +34,7 @@ from collectives.patterns.segmented import SEGMENT_BYTES, segments_of
 from collectives.tools.protocol import Buffer, Comm, Op
 
 
-def reduce_binary(
-    comm: Comm,
-    sendbuf: Buffer | None,
-    recvbuf: Buffer | None,
-    *,
-    op: Op,
-    root: int = 0,
-    segment_bytes: int = SEGMENT_BYTES,
-    tag: int = 0,
-) -> None:
-    """Leave the result in the root's `recvbuf`; if the root's `sendbuf` is None, `recvbuf` holds its operand."""
-    case = Case(comm.Get_size(), commutative=op.Is_commutative(), parameters={"segment_bytes": segment_bytes})
-    ALGORITHM.check(case)
-    combine_segments(comm, sendbuf, recvbuf, op, Upward(by_levels, root, root), root, segment_bytes, tag)
-
-
-def fits(case: Case) -> str | None:
+def why_unsupported(case: Case) -> str | None:
     return positive_segments_only(case) or commutative_only(case)
 
 
@@ -68,14 +54,24 @@ def _tree(case: Case) -> Upward:
     return Upward(by_levels, case.root, case.root)
 
 
-ALGORITHM = Algorithm(
-    operation="reduce",
-    name="binary",
-    run=reduce_binary,
+@algorithm(
     schedule=schedule,
     scratch=scratch,
-    fits=fits,
+    why_unsupported=why_unsupported,
     closed_sent=closed_sent,
     closed_combined=lambda case: None,
-    parameters={"segment_bytes": SEGMENT_BYTES},
 )
+def reduce_binary(
+    comm: Comm,
+    sendbuf: Buffer | None,
+    recvbuf: Buffer | None,
+    *,
+    op: Op,
+    root: int = 0,
+    segment_bytes: int = SEGMENT_BYTES,
+    tag: int = 0,
+) -> None:
+    """Leave the result in the root's `recvbuf`; if the root's `sendbuf` is None, `recvbuf` holds its operand."""
+    case = Case(comm.Get_size(), commutative=op.Is_commutative(), parameters={"segment_bytes": segment_bytes})
+    reduce_binary.check(case)
+    combine_segments(comm, sendbuf, recvbuf, op, Upward(by_levels, root, root), root, segment_bytes, tag)

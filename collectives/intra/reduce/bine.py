@@ -24,17 +24,13 @@ Source   De Sensi, Pasqualoni, Piarulli, Bonato, Ba, Turisini, Domke, Hoefler, B
 
 from __future__ import annotations
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Case
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Seconds, message
 from collectives.patterns.plans.negabinary import BINE
 from collectives.patterns.run_tree_messages import combine_up, top_of, up_claims
 from collectives.tools.numbers import ceil_log2
 from collectives.tools.protocol import Buffer, Comm, Op
-
-
-def reduce_bine(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, op: Op, root: int = 0, tag: int = 0) -> None:
-    """Leave the result in the root's `recvbuf`; if the root's `sendbuf` is None, `recvbuf` holds its operand."""
-    combine_up(comm, sendbuf, recvbuf, op, BINE, root, tag)
 
 
 def closed_rounds(case: Case) -> int:
@@ -49,13 +45,13 @@ def closed_combined(case: Case) -> int:
     return ceil_log2(case.p) * case.m
 
 
-ALGORITHM = Algorithm(
-    operation="reduce",
-    name="bine",
-    run=reduce_bine,
+@algorithm(
     closed_rounds=closed_rounds,
     closed_time=closed_time,
     closed_combined=closed_combined,
     in_order=True,
     **up_claims(lambda case: BINE),
 )
+def reduce_bine(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, op: Op, root: int = 0, tag: int = 0) -> None:
+    """Leave the result in the root's `recvbuf`; if the root's `sendbuf` is None, `recvbuf` holds its operand."""
+    combine_up(comm, sendbuf, recvbuf, op, BINE, root, tag)

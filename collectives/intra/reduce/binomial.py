@@ -23,7 +23,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Case
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Seconds, Transfer, message
 from collectives.patterns.reductions import join, operand, ordered_top, send_to_root, sent_to_the_top, top_of
 from collectives.patterns.trees import children, level, parent
@@ -32,30 +33,6 @@ from collectives.tools.blocks import scratch as spare_memory
 from collectives.tools.messages import receive, send
 from collectives.tools.numbers import ceil_log2
 from collectives.tools.protocol import Buffer, Comm, Op
-
-
-def reduce_binomial(
-    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, op: Op, root: int = 0, tag: int = 0
-) -> None:
-    """Leave the result in the root's `recvbuf`; if the root's `sendbuf` is None, `recvbuf` holds its operand."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    held = operand(sendbuf, recvbuf, rank, root)
-    top = ordered_top(root, commutative=op.Is_commutative())
-    v = (rank - top) % p
-    below = children(v, p)
-    if rank == root == top:
-        held = required(recvbuf, "the root of a reduce")
-        load(held, sendbuf)
-    elif below:
-        held = copy_of(held)
-    if below:
-        spare = spare_memory(held, held.size)
-        for child in below:
-            receive(comm, spare, (top + child) % p, tag)
-            join(op, held, spare, other_is_left=False)
-    if v > 0:
-        send(comm, held, (top + parent(v)) % p, tag)
-    send_to_root(comm, held, recvbuf, top, root, tag)
 
 
 def schedule(case: Case) -> Iterator[Round]:
@@ -86,10 +63,7 @@ def closed_combined(case: Case) -> int:
     return ceil_log2(case.p) * case.m
 
 
-ALGORITHM = Algorithm(
-    operation="reduce",
-    name="binomial",
-    run=reduce_binomial,
+@algorithm(
     schedule=schedule,
     scratch=scratch,
     closed_rounds=closed_rounds,
@@ -98,3 +72,25 @@ ALGORITHM = Algorithm(
     closed_combined=closed_combined,
     in_order=True,
 )
+def reduce_binomial(
+    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, op: Op, root: int = 0, tag: int = 0
+) -> None:
+    """Leave the result in the root's `recvbuf`; if the root's `sendbuf` is None, `recvbuf` holds its operand."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    held = operand(sendbuf, recvbuf, rank, root)
+    top = ordered_top(root, commutative=op.Is_commutative())
+    v = (rank - top) % p
+    below = children(v, p)
+    if rank == root == top:
+        held = required(recvbuf, "the root of a reduce")
+        load(held, sendbuf)
+    elif below:
+        held = copy_of(held)
+    if below:
+        spare = spare_memory(held, held.size)
+        for child in below:
+            receive(comm, spare, (top + child) % p, tag)
+            join(op, held, spare, other_is_left=False)
+    if v > 0:
+        send(comm, held, (top + parent(v)) % p, tag)
+    send_to_root(comm, held, recvbuf, top, root, tag)

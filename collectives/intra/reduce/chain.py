@@ -25,7 +25,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.catalogue.algorithm import Algorithm, Case, positive_segments_only
+from collectives.catalogue.algorithm import Case
+from collectives.catalogue.conditions import positive_segments_only
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Seconds, Transfer, message
 from collectives.patterns.reductions import combine, operand, ordered_top, send_to_root, sent_to_the_top, top_of
 from collectives.patterns.segmented import SEGMENT_BYTES, chain_rounds, chain_steps, chain_time, segments_of
@@ -33,50 +35,6 @@ from collectives.tools.blocks import load, required, segments
 from collectives.tools.blocks import scratch as spare_memory
 from collectives.tools.messages import exchange
 from collectives.tools.protocol import Buffer, Comm, Op
-
-
-def reduce_chain(
-    comm: Comm,
-    sendbuf: Buffer | None,
-    recvbuf: Buffer | None,
-    *,
-    op: Op,
-    root: int = 0,
-    segment_bytes: int = SEGMENT_BYTES,
-    tag: int = 0,
-) -> None:
-    """Leave the result in the root's `recvbuf`; if the root's `sendbuf` is None, `recvbuf` holds its operand."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    ALGORITHM.check(Case(p, parameters={"segment_bytes": segment_bytes}))
-    own = result = operand(sendbuf, recvbuf, rank, root)
-    top = ordered_top(root, commutative=op.Is_commutative())
-    pieces = segments(own.size, own.itemsize, segment_bytes)
-    n, v = pieces.p, (rank - top) % p
-    if rank == root == top:
-        result = required(recvbuf, "the root of a reduce")
-    elif rank == top:
-        result = spare_memory(own, own.size)
-    if p == 1:
-        load(result, sendbuf)
-        return
-    spares = [spare_memory(own, pieces.size(0)) for _ in range(_spares(v, p, in_place=own is result))]
-    outgoing = incoming = None
-    for k in range(n + 1):
-        if v == p - 1:
-            outgoing = pieces.block(own, k - 1) if k > 0 else None
-        elif k == n:
-            incoming = None
-        else:
-            incoming = spares[k % len(spares)][0 : pieces.size(k)] if spares else pieces.block(result, k)
-        exchange(comm, outgoing, (rank - 1) % p, incoming, (rank + 1) % p, tag)
-        if incoming is None:
-            continue
-        combine(op, pieces.block(own, k), incoming)
-        if v > 0:
-            outgoing = incoming
-        elif spares:
-            pieces.block(result, k)[0 : incoming.size] = incoming
-    send_to_root(comm, result, recvbuf, top, root, tag)
 
 
 def _spares(v: int, p: int, *, in_place: bool) -> int:
@@ -118,17 +76,54 @@ def closed_combined(case: Case) -> int:
     return case.m + (case.p - 2) * segments_of(case).size(0) * case.itemsize if case.p > 1 else 0
 
 
-ALGORITHM = Algorithm(
-    operation="reduce",
-    name="chain",
-    run=reduce_chain,
+@algorithm(
     schedule=schedule,
     scratch=scratch,
-    fits=positive_segments_only,
+    why_unsupported=positive_segments_only,
     closed_rounds=closed_rounds,
     closed_sent=sent_to_the_top,
     closed_time=closed_time,
     closed_combined=closed_combined,
-    parameters={"segment_bytes": SEGMENT_BYTES},
     in_order=True,
 )
+def reduce_chain(
+    comm: Comm,
+    sendbuf: Buffer | None,
+    recvbuf: Buffer | None,
+    *,
+    op: Op,
+    root: int = 0,
+    segment_bytes: int = SEGMENT_BYTES,
+    tag: int = 0,
+) -> None:
+    """Leave the result in the root's `recvbuf`; if the root's `sendbuf` is None, `recvbuf` holds its operand."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    own = result = operand(sendbuf, recvbuf, rank, root)
+    top = ordered_top(root, commutative=op.Is_commutative())
+    pieces = segments(own.size, own.itemsize, segment_bytes)
+    n, v = pieces.p, (rank - top) % p
+    if rank == root == top:
+        result = required(recvbuf, "the root of a reduce")
+    elif rank == top:
+        result = spare_memory(own, own.size)
+    if p == 1:
+        load(result, sendbuf)
+        return
+    spares = [spare_memory(own, pieces.size(0)) for _ in range(_spares(v, p, in_place=own is result))]
+    outgoing = incoming = None
+    for k in range(n + 1):
+        if v == p - 1:
+            outgoing = pieces.block(own, k - 1) if k > 0 else None
+        elif k == n:
+            incoming = None
+        else:
+            incoming = spares[k % len(spares)][0 : pieces.size(k)] if spares else pieces.block(result, k)
+        exchange(comm, outgoing, (rank - 1) % p, incoming, (rank + 1) % p, tag)
+        if incoming is None:
+            continue
+        combine(op, pieces.block(own, k), incoming)
+        if v > 0:
+            outgoing = incoming
+        elif spares:
+            pieces.block(result, k)[0 : incoming.size] = incoming
+    send_to_root(comm, result, recvbuf, top, root, tag)

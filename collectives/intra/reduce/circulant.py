@@ -25,7 +25,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.catalogue.algorithm import Algorithm, Case, commutative_only, positive_segments_only
+from collectives.catalogue.algorithm import Case
+from collectives.catalogue.conditions import commutative_only, positive_segments_only
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Seconds, Transfer, message
 from collectives.patterns.reductions import join, operand
 from collectives.patterns.reversed_circulant import partners, sends
@@ -37,6 +39,53 @@ from collectives.tools.numbers import ceil_log2
 from collectives.tools.protocol import Buffer, Comm, Op
 
 
+def schedule(case: Case) -> Iterator[Round]:
+    p, pieces = case.p, segments_of(case)
+    if not case.m or p == 1:
+        return
+    outgoing = [sends(v, p, pieces.p) for v in range(1, p)]
+    for i, skip in enumerate(partners(p, pieces.p)):
+        sent = [(v, segment) for v, segment in enumerate((plan[i] for plan in outgoing), 1) if segment is not None]
+        sizes = [(case.root + v, pieces.size(each) * case.itemsize, pieces.start(each) * case.itemsize) for v, each in sent]
+        yield [Transfer(rank % p, (rank - skip) % p, nbytes, nbytes, start) for rank, nbytes, start in sizes]
+
+
+def scratch(case: Case, rank: int) -> int:
+    if case.p == 1:
+        return 0
+    return segments_of(case).size(0) * case.itemsize + (0 if rank == case.root else case.m)
+
+
+def why_unsupported(case: Case) -> str | None:
+    return commutative_only(case) or positive_segments_only(case)
+
+
+def closed_rounds(case: Case) -> int:
+    return segments_of(case).p - 1 + ceil_log2(case.p) if case.m and case.p > 1 else 0
+
+
+def closed_sent(case: Case, rank: int) -> int:
+    return 0 if rank == case.root else case.m
+
+
+def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
+    n = segments_of(case).p
+    return closed_rounds(case) * message(case.m // n, t_s, t_w) if case.elements % n == 0 else None
+
+
+def closed_combined(case: Case) -> None:
+    return None
+
+
+@algorithm(
+    schedule=schedule,
+    scratch=scratch,
+    why_unsupported=why_unsupported,
+    closed_rounds=closed_rounds,
+    closed_sent=closed_sent,
+    closed_time=closed_time,
+    closed_combined=closed_combined,
+)
 def reduce_circulant(
     comm: Comm,
     sendbuf: Buffer | None,
@@ -49,7 +98,6 @@ def reduce_circulant(
 ) -> None:
     """Leave the result in the root's `recvbuf`; if the root's `sendbuf` is None, `recvbuf` holds its operand."""
     p, rank = comm.Get_size(), comm.Get_rank()
-    ALGORITHM.check(Case(p, commutative=op.Is_commutative(), parameters={"segment_bytes": segment_bytes}))
     own = operand(sendbuf, recvbuf, rank, root)
     if rank == root:
         held = required(recvbuf, "the root of a reduce")
@@ -74,56 +122,3 @@ def reduce_circulant(
         exchange(comm, outgoing, (rank - skip) % p, incoming, source, tag)
         if received is not None and incoming is not None:
             join(op, pieces.block(held, received), incoming, other_is_left=source < rank)
-
-
-def schedule(case: Case) -> Iterator[Round]:
-    p, pieces = case.p, segments_of(case)
-    if not case.m or p == 1:
-        return
-    outgoing = [sends(v, p, pieces.p) for v in range(1, p)]
-    for i, skip in enumerate(partners(p, pieces.p)):
-        sent = [(v, segment) for v, segment in enumerate((plan[i] for plan in outgoing), 1) if segment is not None]
-        sizes = [(case.root + v, pieces.size(each) * case.itemsize, pieces.start(each) * case.itemsize) for v, each in sent]
-        yield [Transfer(rank % p, (rank - skip) % p, nbytes, nbytes, start) for rank, nbytes, start in sizes]
-
-
-def scratch(case: Case, rank: int) -> int:
-    if case.p == 1:
-        return 0
-    return segments_of(case).size(0) * case.itemsize + (0 if rank == case.root else case.m)
-
-
-def fits(case: Case) -> str | None:
-    return commutative_only(case) or positive_segments_only(case)
-
-
-def closed_rounds(case: Case) -> int:
-    return segments_of(case).p - 1 + ceil_log2(case.p) if case.m and case.p > 1 else 0
-
-
-def closed_sent(case: Case, rank: int) -> int:
-    return 0 if rank == case.root else case.m
-
-
-def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
-    n = segments_of(case).p
-    return closed_rounds(case) * message(case.m // n, t_s, t_w) if case.elements % n == 0 else None
-
-
-def closed_combined(case: Case) -> None:
-    return None
-
-
-ALGORITHM = Algorithm(
-    operation="reduce",
-    name="circulant",
-    run=reduce_circulant,
-    schedule=schedule,
-    scratch=scratch,
-    fits=fits,
-    closed_rounds=closed_rounds,
-    closed_sent=closed_sent,
-    closed_time=closed_time,
-    closed_combined=closed_combined,
-    parameters={"segment_bytes": SEGMENT_BYTES},
-)

@@ -24,28 +24,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.catalogue.algorithm import Algorithm, Case, positive_segments_only
+from collectives.catalogue.algorithm import Case
+from collectives.catalogue.conditions import positive_segments_only
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round
 from collectives.patterns.binary_trees.segments import Upward, combine_segments, up_schedule, up_scratch, up_sent
 from collectives.patterns.binary_trees.shapes import in_order
 from collectives.patterns.segmented import SEGMENT_BYTES, segments_of
 from collectives.tools.protocol import Buffer, Comm, Op
-
-
-def reduce_in_order_binary(
-    comm: Comm,
-    sendbuf: Buffer | None,
-    recvbuf: Buffer | None,
-    *,
-    op: Op,
-    root: int = 0,
-    segment_bytes: int = SEGMENT_BYTES,
-    tag: int = 0,
-) -> None:
-    """Leave the result in the root's `recvbuf`; if the root's `sendbuf` is None, `recvbuf` holds its operand."""
-    p = comm.Get_size()
-    ALGORITHM.check(Case(p, parameters={"segment_bytes": segment_bytes}))
-    combine_segments(comm, sendbuf, recvbuf, op, Upward(in_order, 0, p - 1), root, segment_bytes, tag)
 
 
 def schedule(case: Case) -> Iterator[Round]:
@@ -64,15 +50,24 @@ def _tree(case: Case) -> Upward:
     return Upward(in_order, 0, case.p - 1)
 
 
-ALGORITHM = Algorithm(
-    operation="reduce",
-    name="in_order_binary",
-    run=reduce_in_order_binary,
+@algorithm(
     schedule=schedule,
     scratch=scratch,
-    fits=positive_segments_only,
+    why_unsupported=positive_segments_only,
     closed_sent=closed_sent,
     closed_combined=lambda case: None,
-    parameters={"segment_bytes": SEGMENT_BYTES},
     in_order=True,
 )
+def reduce_in_order_binary(
+    comm: Comm,
+    sendbuf: Buffer | None,
+    recvbuf: Buffer | None,
+    *,
+    op: Op,
+    root: int = 0,
+    segment_bytes: int = SEGMENT_BYTES,
+    tag: int = 0,
+) -> None:
+    """Leave the result in the root's `recvbuf`; if the root's `sendbuf` is None, `recvbuf` holds its operand."""
+    p = comm.Get_size()
+    combine_segments(comm, sendbuf, recvbuf, op, Upward(in_order, 0, p - 1), root, segment_bytes, tag)

@@ -24,19 +24,12 @@ Source   Wilkins et al., Generalized Collective Algorithms for the Exascale Era,
 
 from __future__ import annotations
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Case
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Seconds, message
 from collectives.patterns.knomial import RADIX, family_of, full_rounds, knomial_tree, radix_too_small
 from collectives.patterns.run_tree_messages import combine_up, top_of, up_claims
 from collectives.tools.protocol import Buffer, Comm, Op
-
-
-def reduce_knomial(
-    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, op: Op, root: int = 0, k: int = RADIX, tag: int = 0
-) -> None:
-    """Leave the result in the root's `recvbuf`; if the root's `sendbuf` is None, `recvbuf` holds its operand."""
-    ALGORITHM.check(Case(comm.Get_size(), parameters={"k": k}))
-    combine_up(comm, sendbuf, recvbuf, op, knomial_tree(k), root, tag)
 
 
 def closed_rounds(case: Case) -> int | None:
@@ -54,15 +47,16 @@ def closed_combined(case: Case) -> int | None:
     return None if rounds is None else rounds * case.m
 
 
-ALGORITHM = Algorithm(
-    operation="reduce",
-    name="knomial",
-    run=reduce_knomial,
-    fits=radix_too_small,
+@algorithm(
+    why_unsupported=radix_too_small,
     closed_rounds=closed_rounds,
     closed_time=closed_time,
     closed_combined=closed_combined,
-    parameters={"k": RADIX},
     in_order=True,
     **up_claims(family_of),
 )
+def reduce_knomial(
+    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, op: Op, root: int = 0, k: int = RADIX, tag: int = 0
+) -> None:
+    """Leave the result in the root's `recvbuf`; if the root's `sendbuf` is None, `recvbuf` holds its operand."""
+    combine_up(comm, sendbuf, recvbuf, op, knomial_tree(k), root, tag)

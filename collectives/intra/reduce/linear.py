@@ -22,7 +22,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Case
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Transfer
 from collectives.patterns.reductions import combine, operand
 from collectives.patterns.star import EQUAL, sent_up
@@ -30,30 +31,6 @@ from collectives.tools.blocks import copy_of, load, required
 from collectives.tools.blocks import scratch as spare_memory
 from collectives.tools.messages import receive, send
 from collectives.tools.protocol import Buffer, Comm, Op
-
-
-def reduce_linear(
-    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, op: Op, root: int = 0, tag: int = 0
-) -> None:
-    """Leave the result in the root's `recvbuf`; if the root's `sendbuf` is None, `recvbuf` holds its operand."""
-    p, rank, last = comm.Get_size(), comm.Get_rank(), comm.Get_size() - 1
-    own = operand(sendbuf, recvbuf, rank, root)
-    if rank != root:
-        send(comm, own, root, tag)
-        return
-    held = required(recvbuf, "the root of a reduce")
-    if root == last:
-        load(held, sendbuf)
-    else:
-        own = copy_of(held) if sendbuf is None else sendbuf
-        receive(comm, held, last, tag)
-    spare = spare_memory(held, held.size if _receipts_in_front(p, root) else 0)
-    for other in reversed(range(last)):
-        if other == root:
-            combine(op, own, held)
-        else:
-            receive(comm, spare, other, tag)
-            combine(op, spare, held)
 
 
 def _receipts_in_front(p: int, root: int) -> int:
@@ -82,14 +59,26 @@ def closed_combined(case: Case) -> int:
     return (case.p - 1) * case.m
 
 
-ALGORITHM = Algorithm(
-    operation="reduce",
-    name="linear",
-    run=reduce_linear,
-    schedule=schedule,
-    scratch=scratch,
-    closed_sent=sent_up,
-    closed_combined=closed_combined,
-    in_order=True,
-    **EQUAL,
-)
+@algorithm(schedule=schedule, scratch=scratch, closed_sent=sent_up, closed_combined=closed_combined, in_order=True, **EQUAL)
+def reduce_linear(
+    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, op: Op, root: int = 0, tag: int = 0
+) -> None:
+    """Leave the result in the root's `recvbuf`; if the root's `sendbuf` is None, `recvbuf` holds its operand."""
+    p, rank, last = comm.Get_size(), comm.Get_rank(), comm.Get_size() - 1
+    own = operand(sendbuf, recvbuf, rank, root)
+    if rank != root:
+        send(comm, own, root, tag)
+        return
+    held = required(recvbuf, "the root of a reduce")
+    if root == last:
+        load(held, sendbuf)
+    else:
+        own = copy_of(held) if sendbuf is None else sendbuf
+        receive(comm, held, last, tag)
+    spare = spare_memory(held, held.size if _receipts_in_front(p, root) else 0)
+    for other in reversed(range(last)):
+        if other == root:
+            combine(op, own, held)
+        else:
+            receive(comm, spare, other, tag)
+            combine(op, spare, held)

@@ -27,7 +27,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Case
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Seconds, message
 from collectives.patterns.folding import Fold, fold_away, fold_in, fold_in_round
 from collectives.patterns.rabenseifner import (
@@ -45,6 +46,32 @@ from collectives.tools.blocks import scratch as spare_memory
 from collectives.tools.protocol import Buffer, Comm, Op
 
 
+def schedule(case: Case) -> Iterator[Round]:
+    fold = _fold(case)
+    pieces = Layout.nearly_equal(case.elements, fold.core)
+    yield fold_in_round(fold, case.m)
+    yield from halve_schedule(pieces, case.itemsize, fold)
+    yield from collect_schedule(pieces, case.itemsize, fold, case.root)
+
+
+def _fold(case: Case) -> Fold:
+    return Fold(case.p, keep=case.root if reduce_rabenseifner.parameter(case, "keep_root") else 0)
+
+
+def scratch(case: Case, rank: int) -> int:
+    fold = _fold(case)
+    if not fold.stays(rank):
+        return 0
+    spare = spare_size(Layout.nearly_equal(case.elements, fold.core), fold, rank) * case.itemsize
+    return spare if rank == case.root else case.m + spare
+
+
+def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
+    time, fold = halving_doubling_time(case, t_s, t_w, foldings=1), _fold(case)
+    return time if time is None or fold.stays(case.root) else time + message(case.m // fold.core, t_s, t_w)
+
+
+@algorithm(schedule=schedule, scratch=scratch, closed_time=closed_time, closed_combined=combined, in_order=True)
 def reduce_rabenseifner(
     comm: Comm,
     sendbuf: Buffer | None,
@@ -75,41 +102,3 @@ def reduce_rabenseifner(
     fold_in(comm, fold, held, spare, op, tag)
     halve(comm, held, spare, pieces, fold, op, tag)
     collect(comm, held, pieces, fold, root, tag)
-
-
-def schedule(case: Case) -> Iterator[Round]:
-    fold = _fold(case)
-    pieces = Layout.nearly_equal(case.elements, fold.core)
-    yield fold_in_round(fold, case.m)
-    yield from halve_schedule(pieces, case.itemsize, fold)
-    yield from collect_schedule(pieces, case.itemsize, fold, case.root)
-
-
-def _fold(case: Case) -> Fold:
-    return Fold(case.p, keep=case.root if ALGORITHM.parameter(case, "keep_root") else 0)
-
-
-def scratch(case: Case, rank: int) -> int:
-    fold = _fold(case)
-    if not fold.stays(rank):
-        return 0
-    spare = spare_size(Layout.nearly_equal(case.elements, fold.core), fold, rank) * case.itemsize
-    return spare if rank == case.root else case.m + spare
-
-
-def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
-    time, fold = halving_doubling_time(case, t_s, t_w, foldings=1), _fold(case)
-    return time if time is None or fold.stays(case.root) else time + message(case.m // fold.core, t_s, t_w)
-
-
-ALGORITHM = Algorithm(
-    operation="reduce",
-    name="rabenseifner",
-    run=reduce_rabenseifner,
-    schedule=schedule,
-    scratch=scratch,
-    closed_time=closed_time,
-    closed_combined=combined,
-    parameters={"keep_root": True},
-    in_order=True,
-)

@@ -22,8 +22,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.catalogue.algorithm import Algorithm, Case, commutative_only
+from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.concurrent import GroupCase, Phase, phased_claims
+from collectives.catalogue.conditions import commutative_only
+from collectives.catalogue.declaration import algorithm
 from collectives.intra.reduce import binomial as reduce_binomial
 from collectives.patterns.reductions import operand
 from collectives.tools.blocks import scratch as spare_memory
@@ -31,9 +33,34 @@ from collectives.tools.nodes import Nodes, placement_of, unsupported_nodes
 from collectives.tools.protocol import Buffer, Comm, Op
 from collectives.tools.subset import Subset
 
-BINOMIAL = reduce_binomial.ALGORITHM
+BINOMIAL = reduce_binomial.reduce_binomial
 
 
+def phases(case: Case) -> Iterator[Phase]:
+    outer, inner = reduce_two_level.parameter(case, "outer"), reduce_two_level.parameter(case, "inner")
+    placement, m, size = placement_of(reduce_two_level.parameter(case, "nodes"), case.p), case.m, case.itemsize
+    leaders, root_node = placement.leaders(case.root), placement.node[case.root]
+    yield [
+        GroupCase(
+            ranks,
+            inner,
+            Case(len(ranks), m, root=placement.index[leaders[k]], itemsize=size, in_place=case.in_place and k == root_node),
+        )
+        for k, ranks in enumerate(placement.nodes)
+    ]
+    yield [GroupCase(leaders, outer, Case(len(leaders), m, root=root_node, itemsize=size, in_place=True))]
+
+
+def why_unsupported(case: Case) -> str | None:
+    return commutative_only(case) or unsupported_nodes(reduce_two_level.parameter(case, "nodes"), case.p)
+
+
+def own_scratch(case: Case, rank: int) -> int:
+    leaders = placement_of(reduce_two_level.parameter(case, "nodes"), case.p).leaders(case.root)
+    return case.m if rank in leaders and rank != case.root else 0
+
+
+@algorithm(**phased_claims(phases, why_unsupported, own_scratch))
 def reduce_two_level(
     comm: Comm,
     sendbuf: Buffer | None,
@@ -48,8 +75,6 @@ def reduce_two_level(
 ) -> None:
     """Leave the result in the root's `recvbuf`; if the root's `sendbuf` is None, `recvbuf` holds its operand."""
     p, rank = comm.Get_size(), comm.Get_rank()
-    parameters = {"nodes": nodes, "outer": outer, "inner": inner}
-    ALGORITHM.check(Case(p, root=root, commutative=op.Is_commutative(), parameters=parameters))
     own = operand(sendbuf, recvbuf, rank, root)
     placement = placement_of(nodes, p)
     leaders, node = placement.leaders(root), placement.node[rank]
@@ -63,36 +88,3 @@ def reduce_two_level(
         outer.run(Subset(comm, leaders, node), held, None, op=op, root=placement.node[root], tag=tag)
     else:
         inner.run(local, own, None, op=op, root=leader_index, tag=tag)
-
-
-def phases(case: Case) -> Iterator[Phase]:
-    outer, inner = ALGORITHM.parameter(case, "outer"), ALGORITHM.parameter(case, "inner")
-    placement, m, size = placement_of(ALGORITHM.parameter(case, "nodes"), case.p), case.m, case.itemsize
-    leaders, root_node = placement.leaders(case.root), placement.node[case.root]
-    yield [
-        GroupCase(
-            ranks,
-            inner,
-            Case(len(ranks), m, root=placement.index[leaders[k]], itemsize=size, in_place=case.in_place and k == root_node),
-        )
-        for k, ranks in enumerate(placement.nodes)
-    ]
-    yield [GroupCase(leaders, outer, Case(len(leaders), m, root=root_node, itemsize=size, in_place=True))]
-
-
-def fits(case: Case) -> str | None:
-    return commutative_only(case) or unsupported_nodes(ALGORITHM.parameter(case, "nodes"), case.p)
-
-
-def own_scratch(case: Case, rank: int) -> int:
-    leaders = placement_of(ALGORITHM.parameter(case, "nodes"), case.p).leaders(case.root)
-    return case.m if rank in leaders and rank != case.root else 0
-
-
-ALGORITHM = Algorithm(
-    operation="reduce",
-    name="two_level",
-    run=reduce_two_level,
-    parameters={"nodes": 1, "outer": BINOMIAL, "inner": BINOMIAL},
-    **phased_claims(phases, fits, own_scratch),
-)

@@ -21,13 +21,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.declaration import algorithm
 from collectives.patterns.butterflies.butterfly import BUTTERFLY_CLAIMS, scatter_butterfly
 from collectives.patterns.folding import Remaining
 from collectives.patterns.reductions import counted_blocks
 from collectives.tools.protocol import Buffer, Comm, Op
 
 
+@algorithm(in_order=True, **BUTTERFLY_CLAIMS)
 def reduce_scatter_butterfly(
     comm: Comm,
     sendbuf: Buffer | None,
@@ -40,15 +41,4 @@ def reduce_scatter_butterfly(
 ) -> None:
     """Leave the rank's block of the result at the start of `recvbuf`; if `sendbuf` is None, `recvbuf` holds the operand."""
     p, rank = comm.Get_size(), comm.Get_rank()
-    ALGORITHM.check(Case(p, parameters={"remaining": remaining}))
     scatter_butterfly(comm, sendbuf, recvbuf, counted_blocks(counts, sendbuf, recvbuf, p, rank), op, tag, remaining)
-
-
-ALGORITHM = Algorithm(
-    operation="reduce_scatter",
-    name="butterfly",
-    run=reduce_scatter_butterfly,
-    parameters={"remaining": "even"},
-    in_order=True,
-    **BUTTERFLY_CLAIMS,
-)

@@ -17,29 +17,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.catalogue.algorithm import Algorithm, Case, Claims, power_of_two_only
+from collectives.catalogue.algorithm import Case, Claims
+from collectives.catalogue.conditions import power_of_two_only
+from collectives.catalogue.declaration import algorithm
 from collectives.patterns.butterflies.butterfly import MIRRORED_CLAIMS, scatter_mirrored
 from collectives.patterns.reductions import counted_blocks, equal_block
 from collectives.tools.protocol import Buffer, Comm, Op
 
 
+def why_unsupported(case: Case) -> str | None:
+    return power_of_two_only(case) or (None if equal_block(case) is not None else "the blocks differ in size")
+
+
+@algorithm(checks_itself=True, in_order=True, **MIRRORED_CLAIMS | Claims(why_unsupported=why_unsupported))
 def reduce_scatter_noncommutative(
     comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, counts: Sequence[int], *, op: Op, tag: int = 0
 ) -> None:
     """Leave the rank's block of the result at the start of `recvbuf`; if `sendbuf` is None, `recvbuf` holds the operand."""
     p, rank = comm.Get_size(), comm.Get_rank()
-    ALGORITHM.check(Case(p, counts=tuple(counts)))
+    reduce_scatter_noncommutative.check(Case(p, counts=tuple(counts)))
     scatter_mirrored(comm, sendbuf, recvbuf, counted_blocks(counts, sendbuf, recvbuf, p, rank), op, tag)
-
-
-def fits(case: Case) -> str | None:
-    return power_of_two_only(case) or (None if equal_block(case) is not None else "the blocks differ in size")
-
-
-ALGORITHM = Algorithm(
-    operation="reduce_scatter",
-    name="noncommutative",
-    run=reduce_scatter_noncommutative,
-    in_order=True,
-    **(MIRRORED_CLAIMS | Claims(fits=fits)),
-)

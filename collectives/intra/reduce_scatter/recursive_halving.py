@@ -20,13 +20,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.declaration import algorithm
 from collectives.patterns.folding import Remaining
 from collectives.patterns.halving import HALVING_CLAIMS, scatter_halves
 from collectives.patterns.reductions import counted_blocks
 from collectives.tools.protocol import Buffer, Comm, Op
 
 
+@algorithm(**HALVING_CLAIMS)
 def reduce_scatter_recursive_halving(
     comm: Comm,
     sendbuf: Buffer | None,
@@ -39,14 +40,4 @@ def reduce_scatter_recursive_halving(
 ) -> None:
     """Leave the rank's block of the result at the start of `recvbuf`; if `sendbuf` is None, `recvbuf` holds the operand."""
     p, rank = comm.Get_size(), comm.Get_rank()
-    ALGORITHM.check(Case(p, commutative=op.Is_commutative(), parameters={"remaining": remaining}))
     scatter_halves(comm, sendbuf, recvbuf, counted_blocks(counts, sendbuf, recvbuf, p, rank), op, tag, remaining)
-
-
-ALGORITHM = Algorithm(
-    operation="reduce_scatter",
-    name="recursive_halving",
-    run=reduce_scatter_recursive_halving,
-    parameters={"remaining": "even"},
-    **HALVING_CLAIMS,
-)

@@ -20,16 +20,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Algorithm
+from collectives.catalogue.declaration import algorithm
 from collectives.intra.reduce import binomial as reduce_binomial
 from collectives.intra.scatterv import binomial as scatterv_binomial
 from collectives.patterns.reduce_scatterv import claims_by_rank_0, reduce_then_scatterv
 from collectives.patterns.reductions import counted_blocks
 from collectives.tools.protocol import Buffer, Comm, Op
 
-REDUCE, SCATTERV = reduce_binomial.ALGORITHM, scatterv_binomial.ALGORITHM
+REDUCE, SCATTERV = reduce_binomial.reduce_binomial, scatterv_binomial.scatterv_binomial
 
 
+@algorithm(in_order=True, **claims_by_rank_0(REDUCE, SCATTERV))
 def reduce_scatter_reduce_scatterv(
     comm: Comm,
     sendbuf: Buffer | None,
@@ -43,17 +45,6 @@ def reduce_scatter_reduce_scatterv(
 ) -> None:
     """Leave the rank's block of the result at the start of `recvbuf`; if `sendbuf` is None, `recvbuf` holds the operand."""
     p, rank = comm.Get_size(), comm.Get_rank()
-    ALGORITHM.check(Case(p, commutative=op.Is_commutative(), parameters={"reduce": reduce, "scatterv": scatterv}))
     reduce_then_scatterv(
         comm, sendbuf, recvbuf, counted_blocks(counts, sendbuf, recvbuf, p, rank), op, reduce, scatterv, tag
     )
-
-
-ALGORITHM = Algorithm(
-    operation="reduce_scatter",
-    name="reduce_scatterv",
-    run=reduce_scatter_reduce_scatterv,
-    parameters={"reduce": REDUCE, "scatterv": SCATTERV},
-    in_order=True,
-    **claims_by_rank_0(REDUCE, SCATTERV),
-)

@@ -17,24 +17,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.declaration import algorithm
 from collectives.patterns.reductions import counted_blocks
 from collectives.patterns.ring import REDUCE_AROUND_CLAIMS, scatter_around
 from collectives.tools.protocol import Buffer, Comm, Op
 
 
+@algorithm(**REDUCE_AROUND_CLAIMS)
 def reduce_scatter_ring(
     comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, counts: Sequence[int], *, op: Op, tag: int = 0
 ) -> None:
     """Leave the rank's block of the result at the start of `recvbuf`; if `sendbuf` is None, `recvbuf` holds the operand."""
     p, rank = comm.Get_size(), comm.Get_rank()
-    ALGORITHM.check(Case(p, commutative=op.Is_commutative()))
     scatter_around(comm, sendbuf, recvbuf, counted_blocks(counts, sendbuf, recvbuf, p, rank), op, tag)
-
-
-ALGORITHM = Algorithm(
-    operation="reduce_scatter",
-    name="ring",
-    run=reduce_scatter_ring,
-    **REDUCE_AROUND_CLAIMS,
-)

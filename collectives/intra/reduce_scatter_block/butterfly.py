@@ -24,27 +24,17 @@ Source   Träff, An Improved Algorithm for (Non-commutative) Reduce-Scatter with
 
 from __future__ import annotations
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.declaration import algorithm
 from collectives.patterns.butterflies.butterfly import BUTTERFLY_CLAIMS, scatter_butterfly
 from collectives.patterns.folding import Remaining
 from collectives.patterns.reductions import equal_blocks
 from collectives.tools.protocol import Buffer, Comm, Op
 
 
+@algorithm(in_order=True, **BUTTERFLY_CLAIMS)
 def reduce_scatter_block_butterfly(
     comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, remaining: Remaining = "even", tag: int = 0
 ) -> None:
     """Leave the rank's block of the result at the start of `recvbuf`; if `sendbuf` is None, `recvbuf` holds the operand."""
     p, rank = comm.Get_size(), comm.Get_rank()
-    ALGORITHM.check(Case(p, parameters={"remaining": remaining}))
     scatter_butterfly(comm, sendbuf, recvbuf, equal_blocks(sendbuf, recvbuf, p, rank), op, tag, remaining)
-
-
-ALGORITHM = Algorithm(
-    operation="reduce_scatter_block",
-    name="butterfly",
-    run=reduce_scatter_block_butterfly,
-    parameters={"remaining": "even"},
-    in_order=True,
-    **BUTTERFLY_CLAIMS,
-)

@@ -22,23 +22,15 @@ Source   Träff, Optimal, Non-pipelined Reduce-scatter and Allreduce Algorithms,
 
 from __future__ import annotations
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.declaration import algorithm
 from collectives.patterns.circulant import skips
 from collectives.patterns.reductions import equal_blocks
 from collectives.patterns.runs import scatter_runs, shrinking
 from collectives.tools.protocol import Buffer, Comm, Op
 
 
+@algorithm(**shrinking(skips))
 def reduce_scatter_block_circulant(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, tag: int = 0) -> None:
     """Leave the rank's block of the result at the start of `recvbuf`; if `sendbuf` is None, `recvbuf` holds the operand."""
     p, rank = comm.Get_size(), comm.Get_rank()
-    ALGORITHM.check(Case(p, commutative=op.Is_commutative()))
     scatter_runs(comm, sendbuf, recvbuf, equal_blocks(sendbuf, recvbuf, p, rank), skips(p), op, tag)
-
-
-ALGORITHM = Algorithm(
-    operation="reduce_scatter_block",
-    name="circulant",
-    run=reduce_scatter_block_circulant,
-    **shrinking(skips),
-)

@@ -21,25 +21,16 @@ Source   Träff, An Improved Algorithm for (Non-commutative) Reduce-Scatter with
 
 from __future__ import annotations
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.declaration import algorithm
 from collectives.patterns.butterflies.butterfly import MIRRORED_CLAIMS, scatter_mirrored
 from collectives.patterns.reductions import equal_blocks
 from collectives.tools.protocol import Buffer, Comm, Op
 
 
+@algorithm(in_order=True, **MIRRORED_CLAIMS)
 def reduce_scatter_block_noncommutative(
     comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, tag: int = 0
 ) -> None:
     """Leave the rank's block of the result at the start of `recvbuf`; if `sendbuf` is None, `recvbuf` holds the operand."""
     p, rank = comm.Get_size(), comm.Get_rank()
-    ALGORITHM.check(Case(p))
     scatter_mirrored(comm, sendbuf, recvbuf, equal_blocks(sendbuf, recvbuf, p, rank), op, tag)
-
-
-ALGORITHM = Algorithm(
-    operation="reduce_scatter_block",
-    name="noncommutative",
-    run=reduce_scatter_block_noncommutative,
-    in_order=True,
-    **MIRRORED_CLAIMS,
-)

@@ -24,12 +24,13 @@ Source   Thakur, Rabenseifner, Gropp, Optimization of Collective Communication O
 
 from __future__ import annotations
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.declaration import algorithm
 from collectives.patterns.pair_reductions import PAIRWISE_CLAIMS, Partners, scatter_pairs
 from collectives.patterns.reductions import equal_blocks
 from collectives.tools.protocol import Buffer, Comm, Op
 
 
+@algorithm(**PAIRWISE_CLAIMS)
 def reduce_scatter_block_pairwise(
     comm: Comm,
     sendbuf: Buffer | None,
@@ -41,14 +42,4 @@ def reduce_scatter_block_pairwise(
 ) -> None:
     """Leave the rank's block of the result at the start of `recvbuf`; if `sendbuf` is None, `recvbuf` holds the operand."""
     p, rank = comm.Get_size(), comm.Get_rank()
-    ALGORITHM.check(Case(p, commutative=op.Is_commutative(), parameters={"partners": partners}))
     scatter_pairs(comm, sendbuf, recvbuf, equal_blocks(sendbuf, recvbuf, p, rank), op, tag, partners)
-
-
-ALGORITHM = Algorithm(
-    operation="reduce_scatter_block",
-    name="pairwise",
-    run=reduce_scatter_block_pairwise,
-    parameters={"partners": "tournament"},
-    **PAIRWISE_CLAIMS,
-)

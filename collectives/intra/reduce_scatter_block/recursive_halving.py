@@ -26,26 +26,17 @@ Source   Thakur, Rabenseifner, Gropp, Optimization of Collective Communication O
 
 from __future__ import annotations
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.declaration import algorithm
 from collectives.patterns.folding import Remaining
 from collectives.patterns.halving import HALVING_CLAIMS, scatter_halves
 from collectives.patterns.reductions import equal_blocks
 from collectives.tools.protocol import Buffer, Comm, Op
 
 
+@algorithm(**HALVING_CLAIMS)
 def reduce_scatter_block_recursive_halving(
     comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, remaining: Remaining = "even", tag: int = 0
 ) -> None:
     """Leave the rank's block of the result at the start of `recvbuf`; if `sendbuf` is None, `recvbuf` holds the operand."""
     p, rank = comm.Get_size(), comm.Get_rank()
-    ALGORITHM.check(Case(p, commutative=op.Is_commutative(), parameters={"remaining": remaining}))
     scatter_halves(comm, sendbuf, recvbuf, equal_blocks(sendbuf, recvbuf, p, rank), op, tag, remaining)
-
-
-ALGORITHM = Algorithm(
-    operation="reduce_scatter_block",
-    name="recursive_halving",
-    run=reduce_scatter_block_recursive_halving,
-    parameters={"remaining": "even"},
-    **HALVING_CLAIMS,
-)

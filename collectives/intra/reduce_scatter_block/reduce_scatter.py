@@ -21,16 +21,18 @@ Source   Open MPI, ompi/mca/coll/base/coll_base_reduce_scatter_block.c: reduce_s
 
 from __future__ import annotations
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Algorithm
+from collectives.catalogue.declaration import algorithm
 from collectives.intra.reduce import binomial as reduce_binomial
 from collectives.intra.scatter import binomial as scatter_binomial
 from collectives.patterns.reduce_scatterv import claims_by_rank_0, reduce_then_scatterv
 from collectives.patterns.reductions import equal_blocks
 from collectives.tools.protocol import Buffer, Comm, Op
 
-REDUCE, SCATTER = reduce_binomial.ALGORITHM, scatter_binomial.ALGORITHM
+REDUCE, SCATTER = reduce_binomial.reduce_binomial, scatter_binomial.scatter_binomial
 
 
+@algorithm(in_order=True, **claims_by_rank_0(REDUCE, SCATTER))
 def reduce_scatter_block_reduce_scatter(
     comm: Comm,
     sendbuf: Buffer | None,
@@ -43,15 +45,4 @@ def reduce_scatter_block_reduce_scatter(
 ) -> None:
     """Leave the rank's block of the result at the start of `recvbuf`; if `sendbuf` is None, `recvbuf` holds the operand."""
     p, rank = comm.Get_size(), comm.Get_rank()
-    ALGORITHM.check(Case(p, commutative=op.Is_commutative(), parameters={"reduce": reduce, "scatter": scatter}))
     reduce_then_scatterv(comm, sendbuf, recvbuf, equal_blocks(sendbuf, recvbuf, p, rank), op, reduce, scatter, tag)
-
-
-ALGORITHM = Algorithm(
-    operation="reduce_scatter_block",
-    name="reduce_scatter",
-    run=reduce_scatter_block_reduce_scatter,
-    parameters={"reduce": REDUCE, "scatter": SCATTER},
-    in_order=True,
-    **claims_by_rank_0(REDUCE, SCATTER),
-)

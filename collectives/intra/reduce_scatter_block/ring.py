@@ -21,22 +21,14 @@ Source   Patarasuk, Yuan, Bandwidth optimal all-reduce algorithms for clusters o
 
 from __future__ import annotations
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.declaration import algorithm
 from collectives.patterns.reductions import equal_blocks
 from collectives.patterns.ring import REDUCE_AROUND_CLAIMS, scatter_around
 from collectives.tools.protocol import Buffer, Comm, Op
 
 
+@algorithm(**REDUCE_AROUND_CLAIMS)
 def reduce_scatter_block_ring(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, tag: int = 0) -> None:
     """Leave the rank's block of the result at the start of `recvbuf`; if `sendbuf` is None, `recvbuf` holds the operand."""
     p, rank = comm.Get_size(), comm.Get_rank()
-    ALGORITHM.check(Case(p, commutative=op.Is_commutative()))
     scatter_around(comm, sendbuf, recvbuf, equal_blocks(sendbuf, recvbuf, p, rank), op, tag)
-
-
-ALGORITHM = Algorithm(
-    operation="reduce_scatter_block",
-    name="ring",
-    run=reduce_scatter_block_ring,
-    **REDUCE_AROUND_CLAIMS,
-)

@@ -22,26 +22,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Case
 from collectives.catalogue.closed_forms import one_message_per_round, other_ranks
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Transfer
 from collectives.patterns.reductions import combine
 from collectives.tools.blocks import load
 from collectives.tools.blocks import scratch as spare_memory
 from collectives.tools.messages import receive, send
 from collectives.tools.protocol import Buffer, Comm, Op
-
-
-def scan_linear(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, tag: int = 0) -> None:
-    """Leave the result of ranks 0 .. r in `recvbuf`; if `sendbuf` is None, `recvbuf` holds the operand."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    load(recvbuf, sendbuf)
-    if rank > 0:
-        before = spare_memory(recvbuf, recvbuf.size)
-        receive(comm, before, rank - 1, tag)
-        combine(op, before, recvbuf)
-    if rank < p - 1:
-        send(comm, recvbuf, rank + 1, tag)
 
 
 def schedule(case: Case) -> Iterator[Round]:
@@ -62,10 +51,7 @@ def closed_combined(case: Case) -> int:
     return (case.p - 1) * case.m
 
 
-ALGORITHM = Algorithm(
-    operation="scan",
-    name="linear",
-    run=scan_linear,
+@algorithm(
     schedule=schedule,
     scratch=scratch,
     closed_sent=closed_sent,
@@ -73,3 +59,13 @@ ALGORITHM = Algorithm(
     in_order=True,
     **one_message_per_round(other_ranks),
 )
+def scan_linear(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, tag: int = 0) -> None:
+    """Leave the result of ranks 0 .. r in `recvbuf`; if `sendbuf` is None, `recvbuf` holds the operand."""
+    p, rank = comm.Get_size(), comm.Get_rank()
+    load(recvbuf, sendbuf)
+    if rank > 0:
+        before = spare_memory(recvbuf, recvbuf.size)
+        receive(comm, before, rank - 1, tag)
+        combine(op, before, recvbuf)
+    if rank < p - 1:
+        send(comm, recvbuf, rank + 1, tag)

@@ -23,22 +23,14 @@ Source   folklore, the hypercube prefix of the textbooks; Sanders, Träff, Paral
 
 from __future__ import annotations
 
-from collectives.catalogue.algorithm import Algorithm
+from collectives.catalogue.declaration import algorithm
 from collectives.patterns.prefix import prefix_claims, prefixes
 from collectives.tools.blocks import load
 from collectives.tools.protocol import Buffer, Comm, Op
 
 
+@algorithm(in_order=True, **prefix_claims(inclusive=True))
 def scan_recursive_doubling(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, tag: int = 0) -> None:
     """Leave the result of ranks 0 .. r on rank r in `recvbuf`; if `sendbuf` is None, `recvbuf` holds the operand."""
     load(recvbuf, sendbuf)
     prefixes(comm, recvbuf, recvbuf, op, tag, inclusive=True)
-
-
-ALGORITHM = Algorithm(
-    operation="scan",
-    name="recursive_doubling",
-    run=scan_recursive_doubling,
-    in_order=True,
-    **prefix_claims(inclusive=True),
-)

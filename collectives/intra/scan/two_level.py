@@ -28,6 +28,7 @@ from itertools import pairwise
 
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.concurrent import GroupCase, Phase, phased_claims
+from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Combining, Rounds, Transfer
 from collectives.intra.bcast import binomial as bcast_binomial
 from collectives.intra.scan import recursive_doubling as scan_recursive_doubling
@@ -38,10 +39,51 @@ from collectives.tools.nodes import Nodes, placement_of, unsupported_nodes
 from collectives.tools.protocol import Buffer, Comm, Op
 from collectives.tools.subset import Subset
 
-SCAN, BCAST = scan_recursive_doubling.ALGORITHM, bcast_binomial.ALGORITHM
+SCAN, BCAST = scan_recursive_doubling.scan_recursive_doubling, bcast_binomial.bcast_binomial
 FLAG_BYTES = 4
 
 
+def phases(case: Case) -> Iterator[Phase]:
+    inner, outer, bcast = (scan_two_level.parameter(case, name) for name in ("inner", "outer", "bcast"))
+    placement = placement_of(scan_two_level.parameter(case, "nodes"), case.p)
+
+    def part(p: int, *, in_place: bool) -> Case:
+        return Case(p, case.m, itemsize=case.itemsize, commutative=case.commutative, in_place=in_place)
+
+    yield [GroupCase(ranks, inner, part(len(ranks), in_place=case.in_place)) for ranks in placement.nodes]
+    if len(placement.nodes) > 1 and case.m:
+        yield [GroupCase(placement.lane(0), outer, part(len(placement.nodes), in_place=True))]
+        flags = [ranks for ranks in placement.nodes if len(ranks) > 1 and scan_two_level.parameter(case, "announce")]
+        yield [GroupCase(ranks, bcast, Case(len(ranks), FLAG_BYTES, itemsize=1)) for ranks in flags]
+        yield [GroupCase(ranks, bcast, Case(len(ranks), case.m, itemsize=case.itemsize)) for ranks in placement.nodes[1:]]
+
+
+def own_rounds(case: Case) -> Iterator[Rounds]:
+    placement, m = placement_of(scan_two_level.parameter(case, "nodes"), case.p), case.m
+    if len(placement.nodes) > 1 and m:
+        first = placement.lane(0)
+        yield [[Transfer(ranks[-1], ranks[0], m) for ranks in placement.nodes if len(ranks) > 1]]
+        yield [[Transfer(source, dest, m) for source, dest in pairwise(first)]]
+        yield []
+        yield [Combining({rank: m for ranks in placement.nodes[1:] for rank in ranks})]
+
+
+def own_scratch(case: Case, rank: int) -> int:
+    placement = placement_of(scan_two_level.parameter(case, "nodes"), case.p)
+    if len(placement.nodes) == 1 or not case.m:
+        return 0
+    flag = FLAG_BYTES if scan_two_level.parameter(case, "announce") and len(placement.nodes[placement.node[rank]]) > 1 else 0
+    return case.m * ((placement.index[rank] == 0) + (placement.node[rank] > 0)) + flag
+
+
+def why_unsupported(case: Case) -> str | None:
+    nodes = scan_two_level.parameter(case, "nodes")
+    if reason := unsupported_nodes(nodes, case.p):
+        return reason
+    return None if placement_of(nodes, case.p).in_rank_order else "the ranks of a node are not consecutive"
+
+
+@algorithm(in_order=True, **phased_claims(phases, why_unsupported, own_scratch, own_rounds))
 def scan_two_level(
     comm: Comm,
     sendbuf: Buffer | None,
@@ -57,8 +99,6 @@ def scan_two_level(
 ) -> None:
     """Leave the result of ranks 0 .. r in `recvbuf`; if `sendbuf` is None, `recvbuf` holds the operand."""
     p, rank = comm.Get_size(), comm.Get_rank()
-    parameters = {"nodes": nodes, "inner": inner, "outer": outer, "bcast": bcast, "announce": announce}
-    ALGORITHM.check(Case(p, commutative=op.Is_commutative(), parameters=parameters))
     placement = placement_of(nodes, p)
     node, index, last = placement.node[rank], placement.index[rank], len(placement.nodes[placement.node[rank]]) - 1
     local = Subset(comm, placement.nodes[node], index)
@@ -83,53 +123,3 @@ def scan_two_level(
     if before is not None:
         bcast.run(local, before, root=0, tag=tag)
         combine(op, before, recvbuf)
-
-
-def phases(case: Case) -> Iterator[Phase]:
-    inner, outer, bcast = (ALGORITHM.parameter(case, name) for name in ("inner", "outer", "bcast"))
-    placement = placement_of(ALGORITHM.parameter(case, "nodes"), case.p)
-
-    def part(p: int, *, in_place: bool) -> Case:
-        return Case(p, case.m, itemsize=case.itemsize, commutative=case.commutative, in_place=in_place)
-
-    yield [GroupCase(ranks, inner, part(len(ranks), in_place=case.in_place)) for ranks in placement.nodes]
-    if len(placement.nodes) > 1 and case.m:
-        yield [GroupCase(placement.lane(0), outer, part(len(placement.nodes), in_place=True))]
-        flags = [ranks for ranks in placement.nodes if len(ranks) > 1 and ALGORITHM.parameter(case, "announce")]
-        yield [GroupCase(ranks, bcast, Case(len(ranks), FLAG_BYTES, itemsize=1)) for ranks in flags]
-        yield [GroupCase(ranks, bcast, Case(len(ranks), case.m, itemsize=case.itemsize)) for ranks in placement.nodes[1:]]
-
-
-def own_rounds(case: Case) -> Iterator[Rounds]:
-    placement, m = placement_of(ALGORITHM.parameter(case, "nodes"), case.p), case.m
-    if len(placement.nodes) > 1 and m:
-        first = placement.lane(0)
-        yield [[Transfer(ranks[-1], ranks[0], m) for ranks in placement.nodes if len(ranks) > 1]]
-        yield [[Transfer(source, dest, m) for source, dest in pairwise(first)]]
-        yield []
-        yield [Combining({rank: m for ranks in placement.nodes[1:] for rank in ranks})]
-
-
-def own_scratch(case: Case, rank: int) -> int:
-    placement = placement_of(ALGORITHM.parameter(case, "nodes"), case.p)
-    if len(placement.nodes) == 1 or not case.m:
-        return 0
-    flag = FLAG_BYTES if ALGORITHM.parameter(case, "announce") and len(placement.nodes[placement.node[rank]]) > 1 else 0
-    return case.m * ((placement.index[rank] == 0) + (placement.node[rank] > 0)) + flag
-
-
-def fits(case: Case) -> str | None:
-    nodes = ALGORITHM.parameter(case, "nodes")
-    if reason := unsupported_nodes(nodes, case.p):
-        return reason
-    return None if placement_of(nodes, case.p).in_rank_order else "the ranks of a node are not consecutive"
-
-
-ALGORITHM = Algorithm(
-    operation="scan",
-    name="two_level",
-    run=scan_two_level,
-    parameters={"nodes": 1, "inner": SCAN, "outer": SCAN, "bcast": BCAST, "announce": False},
-    in_order=True,
-    **phased_claims(phases, fits, own_scratch, own_rounds),
-)

@@ -20,24 +20,16 @@ Source   De Sensi, Pasqualoni, Piarulli, Bonato, Ba, Turisini, Domke, Hoefler, B
 
 from __future__ import annotations
 
-from collectives.catalogue.algorithm import Algorithm
 from collectives.catalogue.closed_forms import all_blocks
+from collectives.catalogue.declaration import algorithm
 from collectives.patterns.plans.negabinary import BINE
 from collectives.patterns.run_trees import PlacedTree, equal_scatter, run_claims
 from collectives.tools.numbers import ceil_log2
 from collectives.tools.protocol import Buffer, Comm
 
 
+# The gather in reverse.
+@algorithm(**run_claims(lambda case: PlacedTree(BINE, case.root, case.p), up=False), **all_blocks(ceil_log2))
 def scatter_bine(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, root: int = 0, tag: int = 0) -> None:
     """Copy the rank's block of the root's `sendbuf` to `recvbuf`; if the root's is None, its block stays in place."""
     equal_scatter(comm, sendbuf, recvbuf, PlacedTree(BINE, root, comm.Get_size()), tag)
-
-
-# The gather in reverse.
-ALGORITHM = Algorithm(
-    operation="scatter",
-    name="bine",
-    run=scatter_bine,
-    **run_claims(lambda case: PlacedTree(BINE, case.root, case.p), up=False),
-    **all_blocks(ceil_log2),
-)

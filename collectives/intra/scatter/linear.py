@@ -19,21 +19,13 @@ Source   folklore; analyzed by Pjesivac-Grbovic et al., Performance analysis of 
 
 from __future__ import annotations
 
-from collectives.catalogue.algorithm import Algorithm
+from collectives.catalogue.declaration import algorithm
 from collectives.patterns.star import EQUAL, FROM_THE_ROOT, scatter_direct
 from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm
 
 
+@algorithm(**FROM_THE_ROOT, **EQUAL)
 def scatter_linear(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, root: int = 0, tag: int = 0) -> None:
     """Copy the rank's block of the root's `sendbuf` to `recvbuf`; if the root's is None, its block stays in place."""
     scatter_direct("scatter", comm, sendbuf, recvbuf, lambda whole, p: Layout.equal(whole.size, p), root, tag)
-
-
-ALGORITHM = Algorithm(
-    operation="scatter",
-    name="linear",
-    run=scatter_linear,
-    **FROM_THE_ROOT,
-    **EQUAL,
-)

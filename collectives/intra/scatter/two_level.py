@@ -25,6 +25,7 @@ from collections.abc import Iterator
 
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.concurrent import GroupCase, Phase, phased_claims
+from collectives.catalogue.declaration import algorithm
 from collectives.intra.scatter import binomial as scatter_binomial
 from collectives.intra.scatterv import binomial as scatterv_binomial
 from collectives.tools.blocks import Layout, required
@@ -33,9 +34,35 @@ from collectives.tools.nodes import Nodes, placement_of, unsupported_nodes
 from collectives.tools.protocol import Buffer, Comm
 from collectives.tools.subset import Subset
 
-OUTER, INNER = scatterv_binomial.ALGORITHM, scatter_binomial.ALGORITHM
+OUTER, INNER = scatterv_binomial.scatterv_binomial, scatter_binomial.scatter_binomial
 
 
+def phases(case: Case) -> Iterator[Phase]:
+    outer, inner = scatter_two_level.parameter(case, "outer"), scatter_two_level.parameter(case, "inner")
+    placement, size = placement_of(scatter_two_level.parameter(case, "nodes"), case.p), case.itemsize
+    leaders, root_node = placement.leaders(case.root), placement.node[case.root]
+    counts = tuple(len(ranks) * case.elements for ranks in placement.nodes)
+    yield [GroupCase(leaders, outer, Case(len(counts), counts=counts, root=root_node, itemsize=size, in_place=True))]
+    roots = [placement.index[leader] for leader in leaders]
+    in_place = [case.in_place and node == root_node for node in range(len(leaders))]
+    yield [
+        GroupCase(ranks, inner, Case(len(ranks), case.m, root=roots[node], itemsize=size, in_place=in_place[node]))
+        for node, ranks in enumerate(placement.nodes)
+    ]
+
+
+def why_unsupported(case: Case) -> str | None:
+    return unsupported_nodes(scatter_two_level.parameter(case, "nodes"), case.p)
+
+
+def own_scratch(case: Case, rank: int) -> int:
+    placement = placement_of(scatter_two_level.parameter(case, "nodes"), case.p)
+    if rank == case.root:
+        return 0 if placement.in_rank_order else case.p * case.m
+    return len(placement.nodes[placement.node[rank]]) * case.m if rank in placement.leaders(case.root) else 0
+
+
+@algorithm(**phased_claims(phases, why_unsupported, own_scratch))
 def scatter_two_level(
     comm: Comm,
     sendbuf: Buffer | None,
@@ -49,7 +76,6 @@ def scatter_two_level(
 ) -> None:
     """Copy the rank's block of the root's `sendbuf` to `recvbuf`; if the root's is None, its block stays in place."""
     p, rank = comm.Get_size(), comm.Get_rank()
-    ALGORITHM.check(Case(p, root=root, parameters={"nodes": nodes, "outer": outer, "inner": inner}))
     placement = placement_of(nodes, p)
     leaders, node, index = placement.leaders(root), placement.node[rank], placement.index[rank]
     local = Subset(comm, placement.nodes[node], index)
@@ -72,37 +98,3 @@ def scatter_two_level(
         inner.run(local, part, own, root=leader_index, tag=tag)
     else:
         inner.run(local, None, own, root=leader_index, tag=tag)
-
-
-def phases(case: Case) -> Iterator[Phase]:
-    outer, inner = ALGORITHM.parameter(case, "outer"), ALGORITHM.parameter(case, "inner")
-    placement, size = placement_of(ALGORITHM.parameter(case, "nodes"), case.p), case.itemsize
-    leaders, root_node = placement.leaders(case.root), placement.node[case.root]
-    counts = tuple(len(ranks) * case.elements for ranks in placement.nodes)
-    yield [GroupCase(leaders, outer, Case(len(counts), counts=counts, root=root_node, itemsize=size, in_place=True))]
-    roots = [placement.index[leader] for leader in leaders]
-    in_place = [case.in_place and node == root_node for node in range(len(leaders))]
-    yield [
-        GroupCase(ranks, inner, Case(len(ranks), case.m, root=roots[node], itemsize=size, in_place=in_place[node]))
-        for node, ranks in enumerate(placement.nodes)
-    ]
-
-
-def fits(case: Case) -> str | None:
-    return unsupported_nodes(ALGORITHM.parameter(case, "nodes"), case.p)
-
-
-def own_scratch(case: Case, rank: int) -> int:
-    placement = placement_of(ALGORITHM.parameter(case, "nodes"), case.p)
-    if rank == case.root:
-        return 0 if placement.in_rank_order else case.p * case.m
-    return len(placement.nodes[placement.node[rank]]) * case.m if rank in placement.leaders(case.root) else 0
-
-
-ALGORITHM = Algorithm(
-    operation="scatter",
-    name="two_level",
-    run=scatter_two_level,
-    parameters={"nodes": 1, "outer": OUTER, "inner": INNER},
-    **phased_claims(phases, fits, own_scratch),
-)

@@ -21,22 +21,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.catalogue.algorithm import Algorithm
+from collectives.catalogue.declaration import algorithm
 from collectives.patterns.binomial import SCATTER_CLAIMS, scatter_down
 from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm
 
 
+@algorithm(**SCATTER_CLAIMS)
 def scatterv_binomial(
     comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, counts: Sequence[int], *, root: int = 0, tag: int = 0
 ) -> None:
     """Copy the rank's block of the root's `sendbuf` to `recvbuf`; if the root's is None, its block stays in place."""
     scatter_down(comm, sendbuf, recvbuf, Layout.of_ranks(counts, comm.Get_size()), root, tag)
-
-
-ALGORITHM = Algorithm(
-    operation="scatterv",
-    name="binomial",
-    run=scatterv_binomial,
-    **SCATTER_CLAIMS,
-)

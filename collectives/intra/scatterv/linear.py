@@ -19,23 +19,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.catalogue.algorithm import Algorithm
+from collectives.catalogue.declaration import algorithm
 from collectives.patterns.star import ANY_SIZE, FROM_THE_ROOT, scatter_direct
 from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm
 
 
+@algorithm(**FROM_THE_ROOT, **ANY_SIZE)
 def scatterv_linear(
     comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, counts: Sequence[int] | None, *, root: int = 0, tag: int = 0
 ) -> None:
     """Copy the rank's block of the root's `sendbuf` to `recvbuf`; if the root's is None, its block stays in place."""
     scatter_direct("scatterv", comm, sendbuf, recvbuf, lambda _, p: Layout.of_ranks(counts, p), root, tag)
-
-
-ALGORITHM = Algorithm(
-    operation="scatterv",
-    name="linear",
-    run=scatterv_linear,
-    **FROM_THE_ROOT,
-    **ANY_SIZE,
-)

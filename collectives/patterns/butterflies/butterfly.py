@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from collectives.catalogue.algorithm import Case, Claims, power_of_two_only
+from collectives.catalogue.algorithm import Case, Claims
+from collectives.catalogue.conditions import power_of_two_only
 from collectives.catalogue.schedule import Round, Seconds, Transfer, without_empty
 from collectives.patterns.folding import Fold, Remaining, fold_away, fold_in, fold_in_round, fold_of, unknown_rank
 from collectives.patterns.halving import halves_combined, halves_time
@@ -181,7 +182,7 @@ def butterfly_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
 BUTTERFLY_CLAIMS: Final = Claims(
     schedule=butterfly_schedule,
     scratch=butterfly_scratch,
-    fits=unknown_rank,
+    why_unsupported=unknown_rank,
     closed_time=butterfly_time,
     closed_combined=halves_combined,
 )
@@ -190,7 +191,7 @@ BUTTERFLY_CLAIMS: Final = Claims(
 MIRRORED_CLAIMS: Final = Claims(
     schedule=mirrored_schedule,
     scratch=mirrored_scratch,
-    fits=power_of_two_only,
+    why_unsupported=power_of_two_only,
     closed_time=halves_time,
     closed_combined=halves_combined,
 )

@@ -58,6 +58,6 @@ def _exchange_some(
 
 
 def negative_batch(case: Case) -> str | None:
-    """`fits` of an algorithm with a parameter `batch`."""
+    """`why_unsupported` of an algorithm with a parameter `batch`."""
     batch = case.parameters.get("batch", BATCH)
     return None if batch >= 0 else f"batch = {batch} is negative"

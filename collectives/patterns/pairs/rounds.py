@@ -101,13 +101,13 @@ def exchange_spreading(comm: Comm, outgoing: Blocks, incoming: Blocks, tag: int,
 
 
 def unknown_order(case: Case) -> str | None:
-    """`fits` of an algorithm with a parameter `order` of pairs."""
+    """`why_unsupported` of an algorithm with a parameter `order` of pairs."""
     order = case.parameters.get("order", "tournament")
     return None if order in ("tournament", "ascending") else f'order is {order!r}, but must be "tournament" or "ascending"'
 
 
 def unknown_distances(case: Case) -> str | None:
-    """`fits` of an algorithm with a parameter `distances`."""
+    """`why_unsupported` of an algorithm with a parameter `distances`."""
     order = case.parameters.get("distances", "increasing")
     known = order in ("increasing", "alternating")
     return None if known else f'distances is {order!r}, but must be "increasing" or "alternating"'

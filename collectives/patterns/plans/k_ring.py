@@ -12,7 +12,7 @@ GROUP = 2
 
 
 def divides_ranks_only(case: Case) -> str | None:
-    """`fits` of an algorithm with a parameter k that must divide p."""
+    """`why_unsupported` of an algorithm with a parameter k that must divide p."""
     k = case.parameters.get("k", GROUP)
     if k < 1:
         return f"k = {k} is not positive"

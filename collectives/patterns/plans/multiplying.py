@@ -42,7 +42,7 @@ def radix_of(case: Case) -> int:
 
 
 def radix_too_small(case: Case) -> str | None:
-    """`fits` of an algorithm with a parameter k of at least 2."""
+    """`why_unsupported` of an algorithm with a parameter k of at least 2."""
     return None if radix_of(case) >= 2 else f"k = {radix_of(case)} is less than 2"
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
-from collectives.catalogue.algorithm import Case, Claims, ScheduleAndScratch, commutative_only
+from collectives.catalogue.algorithm import Case, Claims, ScheduleAndScratch
+from collectives.catalogue.conditions import commutative_only
 from collectives.catalogue.schedule import Round, Seconds
 from collectives.patterns.plans import block_plans as plans
 from collectives.patterns.reductions import equal_blocks
@@ -120,7 +121,7 @@ def reduce_scatter_claims(steps_of: StepsOf, symmetric: Callable[[Case], bool] =
         schedule=schedule,
         scratch=scratch,
         listed_blocks=blocks_of_all_ranks,
-        fits=commutative_only,
+        why_unsupported=commutative_only,
         closed_rounds=gather["closed_rounds"],
         closed_time=gather["closed_time"],
         closed_combined=lambda case: (case.p - 1) * case.m if case.m == 0 or case.p == 1 or symmetric(case) else None,
@@ -156,7 +157,7 @@ def allreduce_claims(steps_of: StepsOf, symmetric: Callable[[Case], bool] = alwa
         schedule=schedule,
         scratch=scratch,
         listed_blocks=blocks_of_all_ranks,
-        fits=commutative_only,
+        why_unsupported=commutative_only,
         closed_rounds=rounds,
         closed_time=time,
         closed_combined=combined,

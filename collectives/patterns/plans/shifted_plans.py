@@ -117,6 +117,6 @@ AGGREGATION = 8
 
 
 def positive_aggregation_only(case: Case) -> str | None:
-    """Return a reason if `aggregation` is not positive, otherwise None: the `fits` of algorithms with that parameter."""
+    """`why_unsupported` of an algorithm with a parameter `aggregation`."""
     blocks = case.parameters.get("aggregation", AGGREGATION)
     return None if blocks > 0 else f"aggregation = {blocks} is not positive"

@@ -39,7 +39,7 @@ def unsupported_dims(dims: Dims, p: int) -> str | None:
 
 
 def valid_dims_only(case: Case) -> str | None:
-    """`fits` of an algorithm with a parameter `dims`."""
+    """`why_unsupported` of an algorithm with a parameter `dims`."""
     return unsupported_dims(case.parameters.get("dims", ()), case.p)
 
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from collectives.catalogue.algorithm import Algorithm, Case
-from collectives.inter_patterns.groups import RootRole, check_local
+from collectives.inter_patterns.groups import RootRole
 from collectives.inter_patterns.rooted import check_root
 from collectives.inter_patterns.union import Union
 from collectives.schedules.contents import chunk_size
@@ -21,6 +21,7 @@ from collectives.schedules.running.whole_blocks import WholeBlocks, check_whole_
 from collectives.schedules.schedule import Schedule
 from collectives.schedules.step import Range
 from collectives.tools.blocks import copy_of, scratch
+from collectives.tools.local_group import check_local
 from collectives.tools.protocol import Comm, Intercomm, Op
 from collectives.trials.calls import ROOTED
 
@@ -46,7 +47,7 @@ def algorithm(schedule: Schedule) -> Algorithm:
         execution.run if schedule.groups is None else execution.run_between,
         schedule=claims.plan,
         closed_sent=claims.sent,
-        fits=execution.fitting.misfit,
+        why_unsupported=execution.fitting.misfit,
         in_order=not schedule.commutative,
         kind="intra" if schedule.groups is None else "inter",
         parameters={} if schedule.groups is None else {"first": None},

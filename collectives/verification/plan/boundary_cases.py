@@ -123,7 +123,7 @@ def _accepted(
 ) -> Iterator[Case]:
     """Yield the first case that the algorithm accepts, on the numbers of ranks from the number-th on.
 
-    A parameter of 0 stands for p - 1, p or p + 1, but at least 2: smaller values may be invalid even if `fits` accepts them.
+    A parameter of 0 stands for p - 1, p or p + 1, but at least 2: smaller values may be invalid although they are accepted.
     """
     sizes = [each for each in (PAIRS if algorithm.kind == "inter" else GROUPS) if sum(each) <= ranks]
     for p, q in (sizes[(number + turn) % len(sizes)] for turn in range(len(sizes))):

@@ -1,4 +1,4 @@
-"""Other values of one parameter: those that the default suggests, and those that a message of `fits` names."""
+"""Other values of one parameter: those that the default suggests, and those that a message of `why_unsupported` names."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ RADICES = range(2, 9)
 WORDS: Mapping[str, Mapping[str, Sequence[str]]] = {
     "order": {"right": ("ascending", "left"), "descending": ("ascending",)},
 }
-"""Values of parameters that are words and that `fits` does not check, by name and default."""
+"""Values of parameters that are words and that `why_unsupported` does not check, by name and default."""
 
 ALTERNATIVES = 3
 """Number of algorithms to try for a parameter that is an algorithm."""
 
 
 def other_values(algorithm: Algorithm, name: str) -> list[Any]:
-    """Return values of a parameter other than its default; `fits` may reject some of them."""
+    """Return values of a parameter other than its default; `why_unsupported` may reject some of them."""
     default = algorithm.parameters[name]
     if isinstance(default, Algorithm):
         same = [a for a in entries.CATALOGUE if (a.operation, a.kind) == (default.operation, default.kind)]
@@ -39,14 +39,14 @@ def other_values(algorithm: Algorithm, name: str) -> list[Any]:
     if isinstance(default, str):
         named += WORDS.get(name, {}).get(default, ())
     elif isinstance(default, int):
-        # Larger values should work as well as the default; smaller ones may be invalid, and then `fits` rejects them.
+        # Larger values should work as well as the default; smaller ones may be invalid, and are rejected then.
         numbers = [*RADICES, default // 2, default + 1, 2 * default + 1] if default > 0 else []
         named += [number for number in numbers if number > 1]
     return [value for value in dict.fromkeys(named) if value != default]
 
 
 def _named_values(algorithm: Algorithm, name: str, default: object) -> Iterator[Any]:
-    """Yield the values that `fits` accepts among the words and numbers in its messages about invalid values.
+    """Yield the values that `why_unsupported` accepts among the words and numbers in its messages about invalid values.
 
     Also the least integer that it accepts, 0 or 1, if it rejects the one below.
     """
@@ -64,6 +64,6 @@ def _named_values(algorithm: Algorithm, name: str, default: object) -> Iterator[
 def _rejection(algorithm: Algorithm, name: str, value: object) -> str | None:
     case = Case(8, 64, q=6 if algorithm.kind == "inter" else 0, parameters={name: value})
     try:
-        return algorithm.fits(case)
+        return algorithm.why_unsupported(case)
     except Exception:
         return "fits raised an exception"  # reported when a case is run

@@ -155,8 +155,8 @@ def _check_parameters(options: Namespace, among: Sequence[Contender], specs: Seq
         if algorithm is None or not parameters or not groups:
             continue
         cases = [Case(p, ELEMENTS_OF_CHECK, q=q) for p, q in groups]
-        reasons = [algorithm.fits(replace(case, parameters=parameters)) for case in cases]
-        if all(reasons) and not any(algorithm.fits(case) for case in cases):
+        reasons = [algorithm.why_unsupported(replace(case, parameters=parameters)) for case in cases]
+        if all(reasons) and not any(algorithm.why_unsupported(case) for case in cases):
             defaults = typed_parameters({name: algorithm.parameters[name] for name in parameters})
             raise parse.usage_error(f"{options.operation} {contender.label}: {reasons[0]}; the default is {defaults}.")
 

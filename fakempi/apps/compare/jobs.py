@@ -50,7 +50,8 @@ class TimingJob(NamedTuple):
         if self.algorithm is None:
             chosen = printable_parameters(case.parameters)
             return replace(self._time(algorithm, case, cost), parts=parts, chosen=algorithm.name, parameters=chosen)
-        name = searched_parameter(algorithm, case.parameters) if self.search and algorithm.fits(case) is None else None
+        searches = self.search and algorithm.why_unsupported(case) is None
+        name = searched_parameter(algorithm, case.parameters) if searches else None
         result = self._time(algorithm, case, cost) if name is None else self._searched(name, algorithm, case, cost)
         return replace(result, parts=parts)
 

@@ -172,7 +172,7 @@ class Tuner:
         best, fastest = DEFAULT, seconds
         for each in self._candidates(operation, nbytes):
             tried = replace(case, parameters=each.parameters)
-            if each.algorithm.fits(tried) is None and (time := self._seconds(each.algorithm, tried)) < fastest:
+            if each.algorithm.why_unsupported(tried) is None and (time := self._seconds(each.algorithm, tried)) < fastest:
                 best, fastest = each.pick, time
         pick = best if fastest < (1 - self.margin) * seconds else DEFAULT
         return TunedCase(operation, p, nbytes, default.name, seconds, best, fastest, pick)

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from collectives import CATALOGUE, Algorithm, Case, UnsupportedCaseError, find, fitting
-from collectives.catalogue.algorithm import commutative_only, power_of_two_only
+from collectives.catalogue.conditions import commutative_only, power_of_two_only
 from collectives.verification.cases import REDUCING
 from tests.loops import for_each
 
@@ -48,30 +48,30 @@ def test_an_unsupported_case_lists_the_algorithms_that_fit() -> None:
 
 def test_a_part_that_does_not_fit_is_named() -> None:
     """A composite algorithm does not fit if one of its parts does not."""
-    part = replace(find("bcast", "binomial"), fits=power_of_two_only)
+    part = replace(find("bcast", "binomial"), why_unsupported=power_of_two_only)
     case = Case(6, 8, parameters={"bcast": part})
-    assert find("allgather", "gather_bcast").fits(case) == "bcast binomial: p = 6 is not a power of two"
+    assert find("allgather", "gather_bcast").why_unsupported(case) == "bcast binomial: p = 6 is not a power of two"
 
 
 def test_neighbor_exchange_does_not_support_odd_p() -> None:
     """Neighbor exchange needs pairs of ranks."""
     assert "neighbor_exchange" not in [a.name for a in fitting("allgather", Case(5))]
-    assert find("allgather", "neighbor_exchange").fits(Case(5)) == "p = 5 is odd"
+    assert find("allgather", "neighbor_exchange").why_unsupported(Case(5)) == "p = 5 is odd"
 
 
 @for_each("algorithm", [a for a in CATALOGUE if a.kind == "intra" and a.operation in REDUCING])
 def test_a_noncommutative_op_is_combined_in_order_or_not_supported(algorithm: Algorithm) -> None:
-    """Either `in_order` is True or `fits` returns a reason."""
-    reason = algorithm.fits(Case(4, 8, commutative=False))
+    """Either `in_order` is True or `why_unsupported` returns a reason."""
+    reason = algorithm.why_unsupported(Case(4, 8, commutative=False))
     expected = "the op is not commutative, but this algorithm does not combine in rank order"
     assert reason == (None if algorithm.in_order else expected)
 
 
 def test_an_unordered_reduce_as_a_part_of_an_allreduce_is_not_supported() -> None:
     """The error names the part, before any message is sent."""
-    unordered = replace(find("reduce", "linear"), name="unordered", fits=commutative_only, in_order=False)
+    unordered = replace(find("reduce", "linear"), name="unordered", why_unsupported=commutative_only, in_order=False)
     case = Case(4, 8, commutative=False, parameters={"reduce": unordered})
-    assert find("allreduce", "reduce_bcast").fits(case) == (
+    assert find("allreduce", "reduce_bcast").why_unsupported(case) == (
         "reduce unordered: the op is not commutative, but this algorithm does not combine in rank order"
     )
 
@@ -79,7 +79,7 @@ def test_an_unordered_reduce_as_a_part_of_an_allreduce_is_not_supported() -> Non
 def test_segments_must_be_positive() -> None:
     """A pipeline of empty segments would never end."""
     case = Case(4, 8, parameters={"segment_bytes": 0})
-    assert find("bcast", "chain").fits(case) == "segment_bytes = 0 is not positive"
+    assert find("bcast", "chain").why_unsupported(case) == "segment_bytes = 0 is not positive"
 
 
 def test_a_case_is_checked() -> None:

@@ -21,7 +21,7 @@ def sampled_groups(algorithm: Algorithm, *sizes: tuple[int, int], count: int = 2
     Noncommutative ops, where the algorithm accepts them, and commutative ones take turns.
     """
     for number, (p, q) in enumerate(sizes):
-        accepted = [case for case in inter_cases(algorithm, p, q) if algorithm.fits(case) is None]
+        accepted = [case for case in inter_cases(algorithm, p, q) if algorithm.why_unsupported(case) is None]
         Random(f"{algorithm.operation} {algorithm.name} {p} {q}").shuffle(accepted)
         accepted.sort(key=lambda case: case.commutative == bool((number + 1) % 2))
         yield from accepted[:count]
@@ -39,9 +39,9 @@ def two_groups(draw: st.DrawFn, algorithm: Algorithm, largest: int = 12) -> Case
     )
     if "first" in algorithm.parameters:
         case = replace(case, parameters={**case.parameters, "first": draw(st.sampled_from([True, False, None]))})
-        if algorithm.fits(case) is not None:
+        if algorithm.why_unsupported(case) is not None:
             case = replace(case, parameters={**case.parameters, "first": draw(st.booleans())})
-    return case if algorithm.fits(case) is None else replace(case, commutative=True)
+    return case if algorithm.why_unsupported(case) is None else replace(case, commutative=True)
 
 
 @st.composite

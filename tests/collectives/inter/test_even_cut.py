@@ -84,6 +84,5 @@ def test_theorem_3_holds_with_any_buffering(a: list[int], b: list[int]) -> None:
 @pytest.mark.parametrize("algorithm", [EVEN_CUT, FULL_DUPLEX_V], ids=repr)
 def test_an_unknown_order_is_not_supported(algorithm: Algorithm) -> None:
     """The error lists the known orders."""
-    assert algorithm.fits(Case(2, q=2, counts=(1, 1), counts_b=(1, 1), parameters={"receive_order": "random"})) == (
-        "receive_order is 'random', not one of multi_target, rank"
-    )
+    case = Case(2, q=2, counts=(1, 1), counts_b=(1, 1), parameters={"receive_order": "random"})
+    assert algorithm.why_unsupported(case) == "receive_order is 'random', not one of multi_target, rank"

@@ -143,9 +143,9 @@ def test_a_noncommutative_op_needs_a_reduce_scatter_in_rank_order() -> None:
     """
     case = Case(3, 8, q=2, m_b=8, commutative=False)
     ring = "reduce_scatter ring: the op is not commutative, but this algorithm does not combine in rank order"
-    assert inter("allreduce", "even_cut").fits(case) == ring
+    assert inter("allreduce", "even_cut").why_unsupported(case) == ring
     ordered = {"reduce_scatter": find("reduce_scatter", "reduce_scatterv")}
-    assert inter("allreduce", "even_cut").fits(replace(case, parameters=ordered)) is None
+    assert inter("allreduce", "even_cut").why_unsupported(replace(case, parameters=ordered)) is None
 
 
 def test_reduce_then_scatter_takes_twice_as_long_as_wmpi() -> None:

@@ -103,4 +103,4 @@ def test_startup_bytes_must_be_positive() -> None:
     """A segment would have no length."""
     expected = "startup_bytes = 0 is not positive"
     for algorithm in (*LOG_MANY, CHAIN):
-        assert algorithm.fits(Case(1, 8, q=2, m_b=8, parameters={"startup_bytes": 0})) == expected
+        assert algorithm.why_unsupported(Case(1, 8, q=2, m_b=8, parameters={"startup_bytes": 0})) == expected

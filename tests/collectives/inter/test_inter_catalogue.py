@@ -120,7 +120,7 @@ def test_an_unknown_order_is_not_supported() -> None:
     """The error lists the known orders."""
     algorithm = find("allgatherv", "full_duplex", kind="inter")
     case = Case(2, counts=(1, 1), q=1, counts_b=(1,), parameters={"receive_order": "random"})
-    assert algorithm.fits(case) == "receive_order is 'random', not one of multi_target, rank"
+    assert algorithm.why_unsupported(case) == "receive_order is 'random', not one of multi_target, rank"
 
 
 @pytest.mark.parametrize("name", ["full_duplex", "unsegmented", "two_stage"])
@@ -128,7 +128,8 @@ def test_a_part_that_does_not_fit_is_named(name: str) -> None:
     """Recursive doubling on three ranks."""
     doubling = find("allgather", "recursive_doubling")
     case = Case(3, 8, q=3, m_b=8, parameters={"allgather": doubling})
-    assert find("allgather", name, kind="inter").fits(case) == ("allgather recursive_doubling: p = 3 is not a power of two")
+    reason = find("allgather", name, kind="inter").why_unsupported(case)
+    assert reason == "allgather recursive_doubling: p = 3 is not a power of two"
 
 
 def test_a_case_of_two_groups_is_checked() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import fakempi
 from collectives import CATALOGUE, Algorithm, Case, UnsupportedCaseError, find
-from collectives.catalogue.algorithm import power_of_two_only
+from collectives.catalogue.conditions import power_of_two_only
 from collectives.catalogue.schedule import message
 from collectives.inter_patterns.groups import RootRole
 from collectives.verification.cases import ROOTED
@@ -121,11 +121,11 @@ def test_different_total_sizes_raise_on_every_rank(p: int, q: int, block: bool, 
 
 
 def test_different_total_sizes_do_not_fit() -> None:
-    """`fits` compares the totals in bytes."""
+    """`why_unsupported` compares the totals in bytes."""
     case = Case(2, counts=(1, 2), q=1, counts_b=(4,), itemsize=8)
     expected = "the total sizes of the groups' blocks differ: 24 bytes in A, 32 bytes in B"
-    assert WMPI["reduce_scatter"].fits(case) == expected
-    assert WMPI["reduce_scatter_block"].fits(Case(3, 8, q=4, m_b=8)) == expected
+    assert WMPI["reduce_scatter"].why_unsupported(case) == expected
+    assert WMPI["reduce_scatter_block"].why_unsupported(Case(3, 8, q=4, m_b=8)) == expected
 
 
 def test_an_allreduce_of_equal_groups_needs_first() -> None:
@@ -142,9 +142,9 @@ def test_an_allreduce_of_equal_groups_needs_first() -> None:
 def test_a_barrier_of_equal_groups_needs_first_only_if_its_part_does() -> None:
     """Dissemination does not need it; recursive doubling does."""
     doubling = find("barrier", "recursive_doubling")
-    assert WMPI["barrier"].fits(Case(3, q=3)) is None
-    assert "pass first=True in one" in str(WMPI["barrier"].fits(Case(3, q=3, parameters={"barrier": doubling})))
-    assert WMPI["barrier"].fits(Case(3, q=3, parameters={"barrier": doubling, "first": True})) is None
+    assert WMPI["barrier"].why_unsupported(Case(3, q=3)) is None
+    assert "pass first=True in one" in str(WMPI["barrier"].why_unsupported(Case(3, q=3, parameters={"barrier": doubling})))
+    assert WMPI["barrier"].why_unsupported(Case(3, q=3, parameters={"barrier": doubling, "first": True})) is None
 
 
 @pytest.mark.parametrize(("p", "q"), [(1, 1), (4, 4), (3, 5), (6, 2)])
@@ -194,11 +194,11 @@ def test_an_alltoall_takes_at_least_as_long_as_its_busiest_port(operation: str, 
 
 def test_a_part_that_does_not_fit_is_named() -> None:
     """The error is raised before any message is sent."""
-    part: Algorithm = replace(find("bcast", "binomial"), fits=power_of_two_only)
+    part: Algorithm = replace(find("bcast", "binomial"), why_unsupported=power_of_two_only)
     for operation in ("bcast", "allgather"):
         case = Case(2, 8, q=3, m_b=8, parameters={"bcast": part})
         expected = "bcast binomial: p = 3 is not a power of two"
-        assert WMPI[operation].fits(case) == expected
+        assert WMPI[operation].why_unsupported(case) == expected
 
 
 def test_an_alltoallv_uses_displacements() -> None:

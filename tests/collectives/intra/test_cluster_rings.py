@@ -167,7 +167,7 @@ def test_the_virtual_ranking_goes_through_each_node_once() -> None:
     [(0, "nodes = 0 ranks per node is not positive"), ((0, 1), "nodes has 2 entries, but p = 3")],
 )
 def test_invalid_nodes_are_rejected(algorithm: Algorithm, nodes: Nodes, reason: str) -> None:
-    """`fits` and the call reject them, before any message is sent."""
+    """`why_unsupported` and the call reject them, before any message is sent."""
     counts = (1, 1, 1) if algorithm is CLUSTER_BLOCKED else None
     case = Case(3, 1, counts, parameters={"nodes": nodes})
     with pytest.raises(UnsupportedCaseError, match=f"^allgatherv? {algorithm.name}: {reason}$"):

@@ -45,7 +45,7 @@ NOT_RECORDED = {
 
 def cases(algorithm: Algorithm, p: int, q: int, number: int) -> list[Case]:
     """Up to `number` cases of groups of p and q ranks, spread over those that `collectives.verify` tries."""
-    found = [case for case in inter_cases(algorithm, p, q) if algorithm.fits(case) is None]
+    found = [case for case in inter_cases(algorithm, p, q) if algorithm.why_unsupported(case) is None]
     return found[:: max(1, len(found) // number)][:number]
 
 
@@ -198,25 +198,25 @@ def test_invalid_groups_in_a_file(groups: str) -> None:
 def test_groups_of_equal_size_with_different_roles_need_first() -> None:
     algorithm = record(find("allgather", "full_duplex", kind="inter"), Case(p=2, q=2, m=8, m_b=24)).algorithm()
     case = Case(p=2, q=2, m=8, m_b=24)
-    assert algorithm.fits(case) == UNDECIDED.format(p=2).replace(" and the same amount of data", "")
-    assert algorithm.fits(replace(case, parameters={"first": True})) is None
+    assert algorithm.why_unsupported(case) == UNDECIDED.format(p=2).replace(" and the same amount of data", "")
+    assert algorithm.why_unsupported(replace(case, parameters={"first": True})) is None
     swapped = Case(p=2, q=2, m=24, m_b=8, parameters={"first": False})
-    assert algorithm.fits(swapped) is None
-    assert "bytes" in (algorithm.fits(replace(swapped, parameters={"first": True})) or "")
+    assert algorithm.why_unsupported(swapped) is None
+    assert "bytes" in (algorithm.why_unsupported(replace(swapped, parameters={"first": True})) or "")
     run_groups(calling(algorithm, swapped), 2, 2, COST)
 
 
 def test_equal_roles_need_no_first() -> None:
     schedule = record(find("alltoall", "pairwise", kind="inter"), Case(p=2, q=2, m=8, m_b=8))
     case = Case(p=2, q=2, m=16, m_b=16)
-    assert schedule.algorithm().fits(case) is None
+    assert schedule.algorithm().why_unsupported(case) is None
     run_groups(calling(schedule.algorithm(), case), 2, 2, COST)
 
 
 def test_groups_in_the_other_order() -> None:
     schedule = record(find("allgather", "full_duplex", kind="inter"), Case(p=3, q=2, m=8, m_b=16))
     run_groups(calling(schedule.algorithm(), Case(p=2, q=3, m=16, m_b=8)), 2, 3, COST)
-    reason = schedule.algorithm().fits(Case(p=4, q=1, m=8, m_b=16))
+    reason = schedule.algorithm().why_unsupported(Case(p=4, q=1, m=8, m_b=16))
     assert reason == "the schedule is for groups of 3 and 2 ranks, not 4 and 1"
 
 

@@ -97,7 +97,7 @@ def test_claims_of_other_sizes() -> None:
 
 def test_blocks_without_counts_have_no_claim() -> None:
     algorithm = record(find("allgatherv", "ring"), Case(p=4, counts=(1, 2, 3, 4))).algorithm()
-    assert algorithm.fits(Case(4, 100)) is None
+    assert algorithm.why_unsupported(Case(4, 100)) is None
     assert algorithm.time(Case(4, 100), 1, 1) is None
     assert algorithm.time(Case(4, counts=(2, 4, 6, 8)), 0, 1) == find("allgatherv", "ring").time(
         Case(4, counts=(2, 4, 6, 8)), 0, 1

@@ -92,12 +92,12 @@ def test_recorded_messages_are_those_that_the_algorithm_claims() -> None:
 def test_an_algorithm_that_is_not_in_rank_order_is_refused_for_an_op_that_is_not_commutative() -> None:
     schedule = record(find("allreduce", "recursive_doubling"), Case(p=4, m=8))
     assert schedule.verify(ordered=True) == []  # this one is in order, which the file does not state
-    reason = schedule.algorithm().fits(Case(p=4, m=8, commutative=False))
+    reason = schedule.algorithm().why_unsupported(Case(p=4, m=8, commutative=False))
     assert reason is not None
     assert "rank order" in reason
     stated = replace(schedule, commutative=False).algorithm()
     assert stated.in_order
-    assert stated.fits(Case(p=4, m=8, commutative=False)) is None
+    assert stated.why_unsupported(Case(p=4, m=8, commutative=False)) is None
 
 
 def test_a_ring_does_not_combine_in_rank_order() -> None:
@@ -108,15 +108,15 @@ def test_a_ring_does_not_combine_in_rank_order() -> None:
 
 def test_fits_of_a_schedule() -> None:
     algorithm = record(find("bcast", "chain"), Case(p=4, m=64, parameters={"segment_bytes": 16}, root=1)).algorithm()
-    assert algorithm.fits(Case(4, 64, root=1)) is None
-    assert algorithm.fits(Case(4, 640, root=1, itemsize=8)) is None
+    assert algorithm.why_unsupported(Case(4, 64, root=1)) is None
+    assert algorithm.why_unsupported(Case(4, 640, root=1, itemsize=8)) is None
     for case, part in (
         (Case(5, 64, root=1), "4 ranks, not 5"),
         (Case(4, 64), "root 1, not 0"),
         (Case(4, 64, root=1, in_place=True), "separate"),
         (Case(4, 16, root=1, itemsize=8), "does not divide"),
     ):
-        assert part in (algorithm.fits(case) or "")
+        assert part in (algorithm.why_unsupported(case) or "")
         with pytest.raises(UnsupportedCaseError, match=part):
             algorithm.check(case)
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from collectives import Algorithm, Case, UnsupportedCaseError, find
-from collectives.catalogue.algorithm import commutative_only
+from collectives.catalogue.conditions import commutative_only
 from collectives.catalogue.schedule import Round, Transfer
 from collectives.tools.blocks import Layout, scratch
 from collectives.tools.messages import exchange, receive, send
@@ -201,10 +201,10 @@ MUTANTS = {
     "combines in the wrong order": Mutant(replace(SUM, run=flipped), SUM, "result", 2),
     "allocates memory that it does not claim": Mutant(replace(SUM, scratch=lambda case, rank: 0), SUM, "scratch", 2),
     "raises UnsupportedCaseError although fits accepts": Mutant(
-        replace(STAR, run=even_only), replace(STAR, run=even_only, fits=odd), "fits", 1
+        replace(STAR, run=even_only), replace(STAR, run=even_only, why_unsupported=odd), "fits", 1
     ),
-    "runs although fits rejects": Mutant(replace(STAR, fits=odd), STAR, "fits", 1),
-    "claims in_order but rejects noncommutative ops": Mutant(replace(SUM, fits=commutative_only), SUM, "fits", 1),
+    "runs although fits rejects": Mutant(replace(STAR, why_unsupported=odd), STAR, "fits", 1),
+    "claims in_order but rejects noncommutative ops": Mutant(replace(SUM, why_unsupported=commutative_only), SUM, "fits", 1),
     "claims too few rounds": Mutant(
         replace(STAR, closed_rounds=lambda case: min(case.p - 1, 2) * (case.m > 0)), STAR, "rounds", 4
     ),

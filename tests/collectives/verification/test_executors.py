@@ -53,7 +53,8 @@ def test_worker_processes_give_the_same_verdict(processes: Executor, tmp_path: P
 
 def test_an_algorithm_that_cannot_be_pickled_is_verified_in_this_process(processes: Executor) -> None:
     """It is not in the catalogue and not in a file."""
-    local = replace(find("barrier", "dissemination"), name="local", fits=lambda case: "odd" if case.p % 2 else None)
+    odd = replace(find("barrier", "dissemination"), why_unsupported=lambda case: "odd" if case.p % 2 else None)
+    local = replace(odd, name="local")
     assert verdict(local, processes) == verdict(local, None)
 
 

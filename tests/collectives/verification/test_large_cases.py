@@ -212,14 +212,14 @@ def test_the_default_plan_has_many_ranks_and_long_messages(name: str) -> None:
 
 
 def test_radices_segment_sizes_and_words_of_messages_are_tried() -> None:
-    """Also values of a user-defined parameter that the message of `fits` names, and the smallest that it accepts."""
+    """Also values of a user-defined parameter that a message about a wrong value names, and the smallest accepted one."""
 
-    def fits(case: Case) -> str | None:
+    def why_unsupported(case: Case) -> str | None:
         way, width = case.parameters.get("way", "up"), case.parameters.get("width", 20)
         known = "up", "down", "around"
         return f"way is {way!r}, not one of {', '.join(known)}" if way not in known else "too narrow" * (width < 1) or None
 
-    custom = replace(find("bcast", "binomial"), parameters={"way": "up", "width": 20}, fits=fits)
+    custom = replace(find("bcast", "binomial"), parameters={"way": "up", "width": 20}, why_unsupported=why_unsupported)
     assert parameter_choices(custom) == [
         {}, {"way": "down"}, {"way": "around"}, *({"width": width} for width in (1, 2, 3, 4, 5, 6, 7, 8, 10, 21, 41))
     ]  # fmt: skip

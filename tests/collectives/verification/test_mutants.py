@@ -103,10 +103,10 @@ def test_mistakes_of_sorts_and_splits_are_found() -> None:
 
 def test_an_algorithm_that_rejects_every_case_does_not_pass() -> None:
     """Otherwise an algorithm without any accepted case would be correct."""
-    (only, *_) = counterexamples_of(replace(STAR, fits=lambda case: "not today"))
+    (only, *_) = counterexamples_of(replace(STAR, why_unsupported=lambda case: "not today"))
     assert only.kind == "fits"
-    (first, *_) = counterexamples_of(replace(STAR, run=refusing, fits=lambda case: "not today"))
-    assert "fits() rejects every case" in first.summary
+    (first, *_) = counterexamples_of(replace(STAR, run=refusing, why_unsupported=lambda case: "not today"))
+    assert "why_unsupported() rejects every case" in first.summary
 
 
 def refusing(comm: Any, buf: Any, **options: Any) -> None:

@@ -134,7 +134,7 @@ def test_each_algorithm_gives_the_same_results(algorithm: Algorithm) -> None:
     for p in 1, 2, 5, 8:
         uneven = operation.endswith("v") or operation == "reduce_scatter"
         case = Case(p, counts=tuple(range(p))) if uneven else Case(p)
-        reason = algorithm.fits(case)
+        reason = algorithm.why_unsupported(case)
         if algorithm not in ON_COMMUNICATORS:
             reason = "it needs all counts on every rank"
         if reason is None:
@@ -192,7 +192,7 @@ def test_each_algorithm_works_in_place(algorithm: Algorithm) -> None:
     for p in 1, 3, 8:
         uneven = operation.endswith("v") or operation == "reduce_scatter"
         case = Case(p, counts=tuple(i % 3 for i in range(p))) if uneven else Case(p, in_place=True)
-        if algorithm.fits(case) is None:
+        if algorithm.why_unsupported(case) is None:
             found = run(in_place, p, args=(operation,), algorithms={operation: algorithm.name})
             assert found == simple_in_place(operation, p)
 
@@ -257,7 +257,7 @@ def test_the_time_of_a_call_is_the_claimed_time(algorithm: Algorithm) -> None:
         root = p // 2 if operation in ("bcast", "gather", "scatter", "gatherv", "scatterv", "reduce") else 0
         case = Case(p, root=root, itemsize=8 if reduction else 1, **sizes)
         _, case = as_called(algorithm, ("intra", operation), case, EXACT)  # parts are selected by the table
-        claim = None if algorithm.fits(case) else algorithm.time(case, T_S, T_W, C)
+        claim = None if algorithm.why_unsupported(case) else algorithm.time(case, T_S, T_W, C)
         if claim is None:
             continue
         result = fakempi.run(timed, p, operation, case, algorithms={operation: algorithm.name}, cost=EXACT)

@@ -150,7 +150,7 @@ def test_every_algorithm_gives_the_definitions_result_or_is_rejected(algorithm: 
             continue  # its operation has no op
         things = [["x" * rank, rank][: rank % 3] for rank in range(p)]
         found = outcome({operation: name}, CALLS[operation], things, op, p // 2, backend)
-        if (operation, name) in REFUSED or algorithm.fits(Case(p)):
+        if (operation, name) in REFUSED or algorithm.why_unsupported(Case(p)):
             for rank, words in enumerate(found):
                 prefix = f"MPIValueError: {CALLS[operation]} on rank {rank}: {operation}: {name} was requested, but "
                 assert isinstance(words, str)
