@@ -28,6 +28,7 @@ files/             collective file access: write_all, read_all
 levels             chains of several levels (node, switch, power supply), and redundancy sets across them
 entries            CATALOGUE, find, fitting; `python -m collectives` lists the catalogue
 bundled            the algorithms of this package
+neighbors          modules next to the file of a user's algorithm
 loading            algorithms of installed packages, and of a file: load(path)
 pickling           pickles objects with algorithms as references, for workers
 schedules/         schedules as data: import (GOAL, MSCCL, JSON), verify, run, export

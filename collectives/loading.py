@@ -10,8 +10,7 @@ import os
 import sys
 import traceback
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -20,12 +19,13 @@ from typing import Any
 
 from collectives.bundled import DIRECTORY, bundled
 from collectives.catalogue.algorithm import Algorithm
+from collectives.catalogue.declaration import declared_in, warn_of_earlier_form
+from collectives.neighbors import modules_in
 
 SCHEDULE_SUFFIXES = (".goal", ".json", ".xml")
 """Suffixes of the files that `collectives.schedules` reads."""
 
 GROUP = "fakempi.algorithms"
-OUR_PACKAGES = (DIRECTORY.name, GROUP.partition(".")[0])
 
 
 class LoadError(LookupError):
@@ -34,7 +34,6 @@ class LoadError(LookupError):
 
 _loaded: dict[Path, Algorithm] = {}
 _numbers = count()  # module names contain a number, so that two files of the same name are two modules
-_directory_modules: dict[Path, dict[str, ModuleType]] = {}  # directory -> modules in it that algorithm files have imported
 _origins: list[tuple[Algorithm, str]] = []  # a list, because algorithms are not hashable
 _installed: list[Algorithm] | None = None
 
@@ -57,50 +56,25 @@ def load(path: str | os.PathLike[str]) -> Algorithm:
     schedule file (.goal, .xml or .json), the algorithm executes the schedule, and has the name of the file.
     """
     file = Path(os.path.expanduser(path)).resolve()
-    if file not in _loaded and file.suffix in SCHEDULE_SUFFIXES:
+    if file in _loaded:
+        return _loaded[file]
+    if file.suffix in SCHEDULE_SUFFIXES:
         _loaded[file] = _schedule(str(path), file)
         _origins.append((_loaded[file], str(path)))
-    if file not in _loaded:
+    else:
         is_bundled = file.is_file() and DIRECTORY in file.parents
         module = _import(file) if is_bundled else _execute(str(path), file)
         if not hasattr(module, "ALGORITHM"):
-            named = [name for name, value in vars(module).items() if isinstance(value, Algorithm)]
-            advice = f": rename {named[0]} to ALGORITHM" if named else ""
+            named = next((name for name, value in vars(module).items() if isinstance(value, Algorithm)), None)
+            advice = f": rename {named} to ALGORITHM" if named else ""
             raise LoadError(f"{path} defines no ALGORITHM{advice}.")
         if len(several := declared_in(module)) > 1:
             raise LoadError(f"{path} declares {len(several)} algorithms, {', '.join(several)}: move each to its own file.")
         _loaded[file] = _check(f"{path}: ALGORITHM", module.ALGORITHM, () if is_bundled else bundled())
         if not is_bundled:
             _origins.append((_loaded[file], str(path)))
-            _warn_of_earlier_form(str(path), _loaded[file], module)
+            warn_of_earlier_form(str(path), _loaded[file], module)
     return _loaded[file]
-
-
-def declared_in(module: ModuleType) -> list[str]:
-    """Return the names of the functions of a module that are declared as algorithms."""
-    values = vars(module).items()
-    return [name for name, value in values if isinstance(value, Algorithm) and _is_declared(name, value, module)]
-
-
-def _is_declared(name: str, algorithm: Algorithm, module: ModuleType) -> bool:
-    """Return whether the name of a module's function is that of its algorithm: @algorithm puts one in place of the other."""
-    run = algorithm.run
-    return getattr(run, "__module__", "") == module.__name__ and getattr(run, "__name__", "") == name
-
-
-def _warn_of_earlier_form(shown: str, algorithm: Algorithm, module: ModuleType) -> None:
-    """Report ALGORITHM = Algorithm(...), which the next release does not load."""
-    name = getattr(algorithm.run, "__name__", "the function")
-    if getattr(algorithm.run, "__module__", "") != module.__name__ or vars(module).get(name) is algorithm:
-        return
-    claims = [f"{each}={each}" for each in ("schedule", "why_unsupported", "scratch") if hasattr(module, each)]
-    new = f"@algorithm({', '.join(claims)})" if claims else "@algorithm"
-    warnings.warn(
-        f"{shown}: ALGORITHM = Algorithm(...) is the earlier form, which the next release does not load; write {new} in the "
-        f"line before def {name} (from collectives import algorithm).",
-        DeprecationWarning,
-        stacklevel=3,
-    )
 
 
 def _schedule(shown: str, file: Path) -> Algorithm:
@@ -162,7 +136,7 @@ def _execute(shown: str, file: Path) -> ModuleType:
     module.__file__ = str(file)
     sys.modules[module.__name__] = module  # Algorithm.card finds the module's docstring there
     try:
-        with _modules_in(file.parent):
+        with modules_in(file.parent):
             exec(compile(file.read_bytes(), file, "exec", dont_inherit=True), vars(module))
     except BaseException as error:
         del sys.modules[module.__name__]
@@ -170,34 +144,6 @@ def _execute(shown: str, file: Path) -> ModuleType:
             raise
         raise LoadError(f"{shown} cannot be loaded: {_description(error, file)}.") from error
     return module
-
-
-@contextmanager
-def _modules_in(directory: Path) -> Iterator[None]:
-    """Make the modules of a directory importable within the context.
-
-    Afterwards they are removed from sys.modules until the next file of the directory is executed, because a file in another
-    directory, or a script, may import another module of the same name.
-    """
-    path, before = list(sys.path), dict(sys.modules)
-    sys.path.insert(0, str(directory))
-    sys.modules.update(_directory_modules.setdefault(directory, {}))
-    try:
-        yield
-    finally:
-        sys.path[:] = path
-        for name, module in list(sys.modules.items()):
-            if before.get(name) is not module and _is_in(directory, name, module):
-                _directory_modules[directory][name] = sys.modules.pop(name)
-                if name in before:
-                    sys.modules[name] = before[name]
-
-
-def _is_in(directory: Path, name: str, module: ModuleType) -> bool:
-    """Return whether a module is in the directory itself, not in an environment below it, and not in one of our packages."""
-    parts, spec = name.split("."), getattr(module, "__spec__", None)
-    is_there = spec is not None and spec.has_location and str(spec.origin).startswith(str(directory.joinpath(*parts)))
-    return is_there and parts[0] not in OUR_PACKAGES
 
 
 def _description(error: BaseException, path: Path | None = None) -> str:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable, Mapping
 from functools import wraps
+from types import ModuleType
 from typing import Any, Final, overload
 
 from collectives.catalogue.algorithm import Algorithm
 from collectives.catalogue.case import Case, Parameters
 from collectives.catalogue.conditions import any_case
-from collectives.tools.local_group import check_local
+from collectives.tools.local import check_local
 
 OPERATIONS = (
     "allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "alltoallw", "barrier", "bcast", "create_group",
@@ -108,6 +110,8 @@ def _declared(
     else:
         found = _key_of(function, operation)
     kind, operation, name = kind or found[0], operation or found[1], name or found[2]
+    if not operation:
+        raise ValueError(f"{function.__name__} begins with no operation, such as bcast_: rename it, or pass operation=")
     options = inspect.signature(function).parameters.values()
     given = GIVEN[""] | GIVEN.get(operation, set())
     defaults = {
@@ -148,4 +152,31 @@ def _case(kind: str, parameters: Parameters, comm: Any, options: Mapping[str, An
         root=0 if kind == "inter" else options.get("root", 0),
         commutative="op" not in options or options["op"].Is_commutative(),
         parameters={name: options.get(name, default) for name, default in parameters.items()},
+    )
+
+
+def declared_in(module: ModuleType) -> list[str]:
+    """Return the names of the functions of a module that are declared as algorithms."""
+    values = vars(module).items()
+    return [name for name, value in values if isinstance(value, Algorithm) and _is_declared(name, value, module)]
+
+
+def _is_declared(name: str, algorithm: Algorithm, module: ModuleType) -> bool:
+    """Return whether the name of a module's function is that of its algorithm: @algorithm puts one in place of the other."""
+    run = algorithm.run
+    return getattr(run, "__module__", "") == module.__name__ and getattr(run, "__name__", "") == name
+
+
+def warn_of_earlier_form(shown: str, algorithm: Algorithm, module: ModuleType) -> None:
+    """Report ALGORITHM = Algorithm(...), which the next release does not load."""
+    name = getattr(algorithm.run, "__name__", "the function")
+    if getattr(algorithm.run, "__module__", "") != module.__name__ or vars(module).get(name) is algorithm:
+        return
+    claims = [f"{each}={each}" for each in ("schedule", "why_unsupported", "scratch") if hasattr(module, each)]
+    new = f"@algorithm({', '.join(claims)})" if claims else "@algorithm"
+    warnings.warn(
+        f"{shown}: ALGORITHM = Algorithm(...) is the earlier form, which the next release does not load; write {new} in the "
+        f"line before def {name} (from collectives import algorithm).",
+        DeprecationWarning,
+        stacklevel=4,
     )

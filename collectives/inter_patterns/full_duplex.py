@@ -15,7 +15,7 @@ from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.intra.allgather import ring as allgather_ring
 from collectives.intra.allgatherv import ring as allgatherv_ring
 from collectives.tools.blocks import Layout
-from collectives.tools.local_group import check_local
+from collectives.tools.local import check_local
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
 ALLGATHER, ALLGATHERV = allgather_ring.allgather_ring, allgatherv_ring.allgatherv_ring

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.composite import first_unsupported
 from collectives.catalogue.schedule import Round, Rounds, renumbered
-from collectives.tools.local_group import check_local
+from collectives.tools.local import check_local
 from collectives.tools.protocol import Comm, Intercomm
 
 UNDECIDED = "both groups have {p} ranks and the same amount of data: pass first=True in one and first=False in the other"

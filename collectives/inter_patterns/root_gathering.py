@@ -17,7 +17,7 @@ from collectives.inter_patterns.root_gathering_claims import options_of
 from collectives.inter_patterns.root_gathering_claims import parts as parts_of
 from collectives.intra.gatherv import linear
 from collectives.tools.blocks import Layout, scratch
-from collectives.tools.local_group import check_local
+from collectives.tools.local import check_local
 from collectives.tools.messages import exchange, receive, send
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 

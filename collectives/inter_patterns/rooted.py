@@ -14,7 +14,7 @@ from collectives.catalogue.algorithm import Case
 from collectives.catalogue.schedule import Round, Seconds, Served, Transfer, message
 from collectives.inter_patterns.groups import RootRole
 from collectives.tools.blocks import Cut, required
-from collectives.tools.local_group import check_local
+from collectives.tools.local import check_local
 from collectives.tools.messages import receive, send, wait_all
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 

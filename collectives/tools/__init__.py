@@ -7,7 +7,7 @@ numbers     exact logarithms and bit operations
 plurals     numbers with nouns, for messages
 nodes       ranks that share a node
 subset      some ranks of a communicator as a communicator
-local_group check of the local group of an intercommunicator
+local       check of the local group of an intercommunicator
 costs       costs of sending that differ between ranks
 unbuffered  a communicator whose sends are all synchronous
 """

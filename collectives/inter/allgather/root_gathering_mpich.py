@@ -31,7 +31,7 @@ from collectives.inter_patterns.root_gathering import check_parts, collect, exch
 from collectives.inter_patterns.root_gathering_claims import in_turn_claims
 from collectives.intra.bcast import scatter_ring_allgather
 from collectives.intra.gather import binomial
-from collectives.tools.local_group import check_local
+from collectives.tools.local import check_local
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
 GATHER, BCAST = binomial.gather_binomial, scatter_ring_allgather.bcast_scatter_ring_allgather

@@ -41,7 +41,7 @@ from collectives.inter_patterns.one_leader import a_is_larger
 from collectives.intra.bcast import binomial as bcast_binomial
 from collectives.intra.reduce import binomial as reduce_binomial
 from collectives.tools.blocks import scratch as spare_memory
-from collectives.tools.local_group import check_local
+from collectives.tools.local import check_local
 from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
 
 REDUCE, BCAST = reduce_binomial.reduce_binomial, bcast_binomial.bcast_binomial

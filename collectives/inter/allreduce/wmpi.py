@@ -43,7 +43,7 @@ from collectives.inter_patterns.root_gathering_claims import exchange_in_turn_sc
 from collectives.intra.bcast import binomial as bcast_binomial
 from collectives.intra.reduce import binomial as reduce_binomial
 from collectives.tools.blocks import scratch as spare_memory
-from collectives.tools.local_group import check_local
+from collectives.tools.local import check_local
 from collectives.tools.numbers import ceil_log2
 from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
 

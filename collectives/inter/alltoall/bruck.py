@@ -28,7 +28,7 @@ from collectives.catalogue.schedule import Posted, Round, Transfer, without_empt
 from collectives.inter_patterns.union import Union
 from collectives.tools.blocks import Layout
 from collectives.tools.blocks import scratch as spare_memory
-from collectives.tools.local_group import check_local
+from collectives.tools.local import check_local
 from collectives.tools.messages import exchange
 from collectives.tools.numbers import ceil_log2
 from collectives.tools.protocol import Buffer, Comm, Intercomm

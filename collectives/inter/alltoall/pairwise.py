@@ -26,7 +26,7 @@ from collectives.inter_patterns.alltoall import (
     exchange_in_rounds_schedule,
 )
 from collectives.tools.blocks import Layout
-from collectives.tools.local_group import check_local
+from collectives.tools.local import check_local
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 from collectives.tools.unbuffered import UnbufferedBetween
 

@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from collectives.catalogue.declaration import algorithm
 from collectives.inter_patterns.alltoall import bytes_sent, exchange_in_rounds, exchange_in_rounds_schedule
 from collectives.tools.blocks import cut
-from collectives.tools.local_group import check_local
+from collectives.tools.local import check_local
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 from collectives.tools.unbuffered import UnbufferedBetween
 

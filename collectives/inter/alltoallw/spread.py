@@ -22,7 +22,7 @@ from typing import Any
 from collectives.catalogue.declaration import algorithm
 from collectives.inter_patterns.alltoall import bytes_sent, exchange_spreading, exchange_spreading_schedule
 from collectives.patterns.pairs.blocks import check_block_count
-from collectives.tools.local_group import check_local
+from collectives.tools.local import check_local
 from collectives.tools.protocol import Comm, Intercomm
 from collectives.tools.unbuffered import UnbufferedBetween
 

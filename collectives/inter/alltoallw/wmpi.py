@@ -19,7 +19,7 @@ from typing import Any
 from collectives.catalogue.declaration import algorithm
 from collectives.inter_patterns.alltoall import bytes_sent, exchange_all_at_once
 from collectives.patterns.pairs.blocks import check_block_count
-from collectives.tools.local_group import check_local
+from collectives.tools.local import check_local
 from collectives.tools.protocol import Comm, Intercomm
 
 

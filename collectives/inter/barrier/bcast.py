@@ -39,7 +39,7 @@ from collectives.inter_patterns.root_gathering_claims import exchange_in_turn_sc
 from collectives.intra.barrier import dissemination
 from collectives.intra.bcast import binomial as bcast_binomial
 from collectives.tools.blocks import scratch as spare_memory
-from collectives.tools.local_group import check_local
+from collectives.tools.local import check_local
 from collectives.tools.messages import TOKEN
 from collectives.tools.protocol import Comm, Intercomm
 

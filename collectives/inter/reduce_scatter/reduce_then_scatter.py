@@ -37,7 +37,7 @@ from collectives.intra.reduce import binomial as reduce_binomial
 from collectives.intra.scatterv import binomial as scatterv_binomial
 from collectives.patterns.reductions import check_blocks
 from collectives.tools.blocks import Layout
-from collectives.tools.local_group import check_local
+from collectives.tools.local import check_local
 from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
 
 REDUCE, SCATTERV = reduce_binomial.reduce_binomial, scatterv_binomial.scatterv_binomial

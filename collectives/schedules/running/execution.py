@@ -21,7 +21,7 @@ from collectives.schedules.running.whole_blocks import WholeBlocks, check_whole_
 from collectives.schedules.schedule import Schedule
 from collectives.schedules.step import Range
 from collectives.tools.blocks import copy_of, scratch
-from collectives.tools.local_group import check_local
+from collectives.tools.local import check_local
 from collectives.tools.protocol import Comm, Intercomm, Op
 from collectives.trials.calls import ROOTED
 
