@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from fakempi.isolation.settings.exchange import AllNames, ClassAttribute, ProcessSetting, Value
+from fakempi.isolation.settings.exchange import AllNames, Attribute, ClassAttribute, ProcessSetting, Value
 from fakempi.isolation.settings.packages import jax
 from fakempi.isolation.settings.tracked import DictContents, Tracked
 
@@ -156,6 +156,11 @@ def _torch_algorithms(module: Any, args: tuple[Any, ...]) -> Settings:
     ]
 
 
+def _anyio_runner(module: Any, args: tuple[Any, ...]) -> Settings:
+    """The event loop of tests, which the plugin keeps as long as a fixture uses it."""
+    return [Attribute(vars(module), name) for name in ("_current_runner", "_runner_stack", "_runner_leases")]
+
+
 def _set_precision(torch: Any, value: str) -> None:
     torch._C._set_float32_matmul_precision(value)
 
@@ -195,6 +200,7 @@ CHANGED: dict[str, tuple[Changing, ...]] = {
         Changing(("Config.update", "State._set", "Flag._set"), jax.configuration, jax.of_process),
         Changing(("StateContextManager.__enter__", "StateContextManager.__exit__"), jax.configuration, by_thread),
     ),
+    "anyio.pytest_plugin": (Changing(("get_runner",), _anyio_runner),),
     "torch._tensor_str": (Changing(("set_printoptions",), _torch_printing),),
     "torch": (
         Changing(("use_deterministic_algorithms", "set_deterministic_debug_mode"), _torch_algorithms),
