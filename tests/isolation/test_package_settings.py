@@ -79,6 +79,9 @@ ROWS: dict[str, list[Row]] = {
     ],
     "astropy": [
         Row("import astropy.cosmology as c; c.default_cosmology.set(['Planck13', 'Planck15', 'WMAP9'][r])", "c.default_cosmology.get().name"),
+        Row("import astropy; astropy.conf.max_lines = 50 + r", "astropy.conf.max_lines"),
+        Row("import astropy; context = astropy.conf.set_temp('max_width', 70 + r); context.__enter__()", "astropy.conf.max_width"),
+        Row("from astropy.utils import iers; iers.conf.auto_max_age = 10.0 + r", "iers.conf.auto_max_age"),
         Row("import astropy.units as u; u.set_enabled_units([[u.m], [u.s], [u.kg]][r])", "str(u.core.get_current_unit_registry().all_units)"),
     ],
     "pint": [Row("import pint; pint.set_application_registry(pint.UnitRegistry()); pint.get_application_registry().rank = r", "pint.get_application_registry().rank")],

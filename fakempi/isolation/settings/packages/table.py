@@ -108,6 +108,12 @@ def _science_state(module: Any, args: tuple[Any, ...]) -> Settings:
     return [ClassAttribute(args[0], "_value")]
 
 
+def _astropy_item(module: Any, args: tuple[Any, ...]) -> Settings:
+    """An item of `astropy.conf`, or of the `conf` of a package of astropy."""
+    item = args[0]
+    return [Attribute(module.get_config(item.module, rootname=item.rootname), item.name)]
+
+
 def _units(module: Any, args: tuple[Any, ...]) -> Settings:
     registries = module._unit_registries
     return [Tracked("astropy.units", registries.copy, lambda value: registries.__setitem__(slice(None), value))]
@@ -191,6 +197,7 @@ CHANGED: dict[str, tuple[Changing, ...]] = {
         Changing(("ScienceState.set",), _science_state),
         Changing(("_ScienceStateContext.__exit__",), lambda module, args: [ClassAttribute(args[0]._parent, "_value")]),
     ),
+    "astropy.config.configuration": (Changing(("ConfigItem.set",), _astropy_item),),
     "astropy.units.core": (Changing(("_UnitContext.__init__", "_UnitContext.__exit__"), _units),),
     "mpmath.ctx_mp_python": (Changing(("PythonMPContext.prec", "PythonMPContext.dps"), _mpmath),),
     "pint": (Changing(("ApplicationRegistry.set",), _pint),),
