@@ -17,7 +17,6 @@ import warnings
 from collections.abc import Generator
 from contextlib import ExitStack
 from functools import partial
-from inspect import iscoroutinefunction
 from time import monotonic
 from typing import Any
 
@@ -25,7 +24,7 @@ import pytest
 
 from fakempi.apps.testing import alias, comm_fixtures, environment, path_fixtures
 from fakempi.apps.testing.fixtures import DeferredFixture
-from fakempi.apps.testing.isolation import is_case, is_isolated, isolate, set_up
+from fakempi.apps.testing.isolation import is_case, is_isolated, isolate, set_up, unsupported_coroutine
 from fakempi.apps.testing.limits import OUTCOME, TIMER, in_place_of_pytest_timeout
 from fakempi.apps.testing.markers import HELP, ISOLATIONS, marker_of, misspelled, not_on_ranks, parametrize, skip_unless
 from fakempi.apps.testing.mpi4py_choice import ALIAS, after_collection, emulate_for_marked, header, install, install_early
@@ -138,7 +137,8 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 
 def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Item]) -> str | None:
     """Report that ranks cannot use the modules of this process."""
-    return after_collection(config, sum(_marker(item) is not None for item in items))
+    on_virtual_ranks = environment.of(config).comm is None and any(_marker(item) is not None for item in items)
+    return after_collection(config) if on_virtual_ranks else None
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
@@ -261,9 +261,8 @@ def pytest_runtest_call(item: pytest.Item) -> None:
             mark_it = "comm needs a number of ranks: mark the test, such as @pytest.mark.mpi(ranks=3)" + misspelled(item)
             run_it = f"comm needs virtual ranks, but {owner} runs this test: pass --mpi4py=emulated"
             pytest.fail(run_it if owner else mark_it, pytrace=False)
-    elif environment.of(item.config).comm is None and iscoroutinefunction(getattr(item, "obj", None)):
-        # now: plugins such as anyio would run it, on one rank
-        pytest.fail(f"{item.name} is a coroutine function, which is not supported on ranks", pytrace=False)
+    elif environment.of(item.config).comm is None and (sentence := unsupported_coroutine(item)):
+        pytest.fail(sentence, pytrace=False)  # now: plugins such as anyio would run it, on one rank
     elif environment.of(item.config).comm is None and is_case(item) and not is_isolated(item):
         item.runtest = lambda: _call(item, mark, "unittest")  # type: ignore[method-assign]  # an item of unittest runs on all ranks
 
@@ -339,14 +338,17 @@ def pytest_runtest_makereport(
     if outcome is not None and outcome.xpassed and report.when == "call" and report.passed:
         report.wasxfail = outcome.xpassed
     if outcome is not None and report.when == "call" and report.failed:
+        root = str(item.config.rootpath)
         sections = dict(report.sections)
         for stream in ("stdout", "stderr"):
             title, text = f"Captured {stream} call", outcome.written(stream)
             if title in sections and text is not None:
                 sections[title] = text
         if call.excinfo is not None and call.excinfo.value in (outcome.stuck, outcome.findings_error, outcome.warning):
-            report.longrepr = "\n\n".join(filter(None, (outcome.without_traceback, outcome.code(str(item.path)))))
-        report.sections = [*sections.items(), ("MPI", outcome.report(_replay(item, outcome.schedule), alias.warning()))]
+            without_traceback = outcome.with_paths(outcome.without_traceback, root)
+            report.longrepr = "\n\n".join(filter(None, (without_traceback, outcome.code(str(item.path)))))
+        text = outcome.with_paths(outcome.report(_replay(item, outcome.schedule), alias.warning()), root)
+        report.sections = [*sections.items(), ("MPI", text)]
     return report
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from difflib import get_close_matches
 from weakref import WeakValueDictionary
@@ -57,6 +57,22 @@ def sites_in(text: str) -> Iterator[list[Site]]:
     for name in _IN_TEXT.findall(text):
         if found := list(_sites.get(name, {}).values()):
             yield found
+
+
+def with_paths(text: str, root: str, known: Iterable[str] = ()) -> str:
+    """Replace the names of files in a sentence by paths relative to a directory, for files below it.
+
+    A name that may mean several files remains, unless it is that of a line in `known`.
+    """
+    meant = {str(one): one.file for one in known if isinstance(one, Site)}
+
+    def path(match: re.Match[str]) -> str:
+        name, _, line = match[0].rpartition(":")
+        files = [meant[match[0]]] if match[0] in meant else list(_sites.get(match[0], ()))
+        relative = os.path.relpath(files[0], root) if len(files) == 1 and os.path.isabs(files[0]) else os.pardir
+        return match[0] if relative.startswith(os.pardir) or short_path(files[0]) != name else f"{relative}:{line}"
+
+    return _IN_TEXT.sub(path, text)
 
 
 def files_of_sites() -> set[str]:

@@ -79,6 +79,9 @@ ROWS: dict[str, list[Row]] = {
     ],
     "astropy": [
         Row("import astropy.cosmology as c; c.default_cosmology.set(['Planck13', 'Planck15', 'WMAP9'][r])", "c.default_cosmology.get().name"),
+        Row("import astropy; astropy.conf.max_lines = 50 + r", "astropy.conf.max_lines"),
+        Row("import astropy; context = astropy.conf.set_temp('max_width', 70 + r); context.__enter__()", "astropy.conf.max_width"),
+        Row("from astropy.utils import iers; iers.conf.auto_max_age = 10.0 + r", "iers.conf.auto_max_age"),
         Row("import astropy.units as u; u.set_enabled_units([[u.m], [u.s], [u.kg]][r])", "str(u.core.get_current_unit_registry().all_units)"),
     ],
     "pint": [Row("import pint; pint.set_application_registry(pint.UnitRegistry()); pint.get_application_registry().rank = r", "pint.get_application_registry().rank")],
@@ -90,9 +93,9 @@ ROWS: dict[str, list[Row]] = {
     ],
     "numexpr": [Row("import numexpr, numpy as np; x = np.full(2, r); numexpr.evaluate(['x + 1', 'x * 9', '5 - x'][r])", "numexpr.re_evaluate({'x': np.full(2, r)})")],
     "jax": [
-        Row("import jax; jax.devices(); jax.config.update('jax_enable_x64', r == 1)", "jax.numpy.ones(1).dtype, jax.config.jax_enable_x64"),
-        Row("import jax; jax.devices(); context = jax.default_matmul_precision(['float32', 'bfloat16', 'highest'][r]); context.__enter__()", "jax.config.jax_default_matmul_precision"),
-        Row("import jax; jax.devices(); context = jax.enable_x64(r == 1); context.__enter__()", "jax.numpy.ones(1).dtype"),
+        Row("import jax; jax.config.update('jax_enable_x64', r == 1)", "jax.numpy.ones(1).dtype, jax.config.jax_enable_x64"),
+        Row("import jax; context = jax.default_matmul_precision(['float32', 'bfloat16', 'highest'][r]); context.__enter__()", "jax.config.jax_default_matmul_precision"),
+        Row("import jax; context = jax.enable_x64(r == 1); context.__enter__()", "jax.numpy.ones(1).dtype"),
     ],
     "numba": [
         Row("import numba; numba.config.DISABLE_JIT = r", "numba.config.DISABLE_JIT"),
@@ -163,6 +166,14 @@ def test_each_rank_draws_the_numbers_that_it_would_draw_alone(tmp_path: Path, ba
         assert (len(set(map(tuple, comm.allgather(numbers)))) == 1) == (seed is None)
     """
     run_text(tmp_path, dedent(script), 3, backend)
+
+
+@pytest.mark.slow
+def test_ranks_compile_a_function_of_jax_one_after_the_other(tmp_path: Path, backend: Any) -> None:
+    """Also if jax finds its devices in the first compilation, for which it starts a thread."""
+    needed("jax")
+    script = "import jax\nassert jax.jit(lambda x: 2 * x)(jax.numpy.ones(2)).sum() == 4\n"
+    run_text(tmp_path, script, 3, backend)
 
 
 def test_calls_whose_effect_cannot_be_exchanged_are_reported(tmp_path: Path, backend: Any, capsys: Capture) -> None:

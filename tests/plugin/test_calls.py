@@ -124,13 +124,12 @@ class Asynchronous(unittest.IsolatedAsyncioTestCase):
 def test_methods_of_a_unittest_case_run_on_ranks(pytester: pytest.Pytester) -> None:
     """Each rank has its own instance; unsupported features are rejected in a sentence."""
     result, text = run_pytest(pytester, CASE)
-    result.assert_outcomes(passed=1, failed=5, skipped=2)
+    result.assert_outcomes(passed=2, failed=4, skipped=2)
     assert "in a TestCase each rank would draw different values: use a plain class" in text
     assert "rank 1 of 3 failed; above is rank 1's traceback" in text
     assert "rank 2 of 3 failed; above is rank 2's traceback" in text
     assert "AssertionError: 2 == 2" in text
     assert "unittest.expectedFailure is not supported on ranks: use pytest.mark.xfail" in text
-    assert "test_it is a coroutine function, which is not supported on ranks" in text
 
 
 ENDLESS = f"""
@@ -453,11 +452,12 @@ def test_the_options_of_pytest_mpi_are_accepted(pytester: pytest.Pytester) -> No
 
 
 def test_coroutine_functions_fail_before_other_plugins_run_them(pytester: pytest.Pytester) -> None:
-    """A plugin such as anyio's would call them on one rank, with a placeholder for `comm`."""
+    """If ranks share modules: a plugin such as anyio's would call them on one rank, with a placeholder for `comm`."""
     as_in_anyio = "@pytest.hookimpl(tryfirst=True)\ndef pytest_pyfunc_call(pyfuncitem): return True"
     pytester.makeconftest(f"import pytest\n{as_in_anyio}")
-    result, text = run_pytest(pytester, "@pytest.mark.mpi\nasync def test_it(comm): assert 0")
-    assert "test_it is a coroutine function, which is not supported on ranks" in text
+    source = "@pytest.mark.mpi\nasync def test_it(comm): assert 0"
+    result, text = run_pytest(pytester, source, "--mpi-isolation=none")
+    assert "test_it is a coroutine function, which is not supported on ranks that share modules (isolation='none')" in text
     result.assert_outcomes(failed=1)
 
 
@@ -478,3 +478,31 @@ def test_code_in_reports_has_the_path_that_pytest_shows(pytester: pytest.Pyteste
     _, text = run_pytest(pytester, "")
     assert "\nsub/test_stuck.py:4:\n" in text
     assert "\nsub/test_failed.py:4: AssertionError" in text
+
+
+def test_findings_and_blocked_ranks_have_paths_from_the_root(pytester: pytest.Pytester) -> None:
+    """Also if files have the same name; a file elsewhere has its name alone."""
+    text = "import pytest\n@pytest.mark.mpi\ndef test_it(comm):\n    {}\n"
+    for directory in ("one", "two"):
+        (pytester.path / directory).mkdir()
+        (pytester.path / directory / "__init__.py").touch()
+        lost = text.format("comm.rank or comm.send(1, 1)").replace("test_it", f"test_{directory}")
+        (pytester.path / directory / "test_lost.py").write_text(lost)
+    (pytester.path / "one" / "test_stuck.py").write_text(text.format("assert comm.rank\n    comm.recv()"))
+    monitored = run_pytest(pytester, "", "-Wdefault", "one")[1]
+    assert "message-lost: rank 0: send at one/test_lost.py:4:" in monitored
+    assert "rank 1: recv(source=ANY, tag=ANY) at one/test_stuck.py:5" in monitored
+    assert "message-lost: rank 0: send at two/test_lost.py:4:" in run_pytest(pytester, "", "--mpi-strict", "two")[1]
+
+
+def test_a_failure_names_fixtures_of_the_process(pytester: pytest.Pytester) -> None:
+    """They are fixtures that each process has under mpiexec; the environment variables are those of a process, too."""
+    source = "import os\n@pytest.mark.mpi\ndef test_it(comm, caplog, monkeypatch):\n"
+    source += "    os.environ['MY_RANK'] = str(comm.rank)\n    comm.barrier()\n"
+    source += "    assert os.environ['MY_RANK'] == str(comm.rank)"
+    result, text = run_pytest(pytester, source)
+    result.assert_outcomes(failed=1)
+    assert "caplog, monkeypatch are fixtures of the process, which all 2 ranks share" in text
+    assert "os.environ is one dict shared by all 2 ranks, which changed it" in text
+    os.environ.pop("MY_RANK", None)
+    run_pytest(pytester, source, "--mpi-isolation=module")[0].assert_outcomes(passed=1)

@@ -189,6 +189,7 @@ def test_a_real_mpi4py_under_mpiexec(pytester: pytest.Pytester, ranks: int) -> N
     text = in_new_process(pytester, source, mpiexec(), "-n", str(ranks), sys.executable)
     assert text.count("1 passed, 1 skipped") == (2 if ranks == 2 else 0), text
     assert ("2 passed" in text) == (ranks == 1)
+    assert "import their own" not in text
 
 
 @pytest.mark.sample

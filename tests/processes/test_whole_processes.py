@@ -285,13 +285,17 @@ def test_a_function_cannot_be_spawned(tmp_path: Path) -> None:
 
 
 def test_a_breakpoint_on_a_rank_without_input_names_the_option(tmp_path: Path) -> None:
-    """The program goes on, unless PYTHONBREAKPOINT selects another function; pdb would end the run."""
-    (tmp_path / "work.py").write_text("from mpi4py import MPI\nbreakpoint()\nprint(MPI.COMM_WORLD.rank)\n")
+    """The program goes on, unless PYTHONBREAKPOINT selects another function; pdb would end the run, and is ignored, too."""
+    lines = "from mpi4py import MPI\nbreakpoint()\nimport pdb; pdb.set_trace()\nprint(MPI.COMM_WORLD.rank)\n"
+    lines += "pdb.Pdb().set_trace()\n"
+    (tmp_path / "work.py").write_text(lines)
     command = [sys.executable, "-m", "fakempi", "run", "-n", "2", "--processes", str(tmp_path / "work.py")]
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONBREAKPOINT"}
-    sentence = "fakempi: breakpoint() at work.py:2 is ignored on rank {0}, a process without a terminal: use --debug {0}\n"
-    for more, ranks in (({}, [0, 1]), ({"PYTHONBREAKPOINT": "0"}, [])):
+    sentence = "fakempi: {1} is ignored on rank {0}, a process without a terminal: use --debug {0}\n"
+    calls = "breakpoint() at work.py:2", "pdb.set_trace() at work.py:3", "pdb.set_trace() at work.py:5"
+    for more, expected in (({}, calls), ({"PYTHONBREAKPOINT": "0"}, calls[1:])):
         options: dict[str, Any] = {"stdin": subprocess.DEVNULL, "env": {**environment, **more}, "timeout": 200}
         done = subprocess.run(command, capture_output=True, text=True, check=True, **options)
         assert done.stdout == "0\n1\n"
-        assert sorted(done.stderr.splitlines(keepends=True)) == [sentence.format(rank) for rank in ranks]
+        lines_of_ranks = sorted(sentence.format(rank, call) for rank in (0, 1) for call in expected)
+        assert sorted(done.stderr.splitlines(keepends=True)) == lines_of_ranks

@@ -25,6 +25,7 @@ from fakempi.apps.testing.world_reads import reads_of
 from fakempi.core.reports.findings import Finding
 from fakempi.core.world import run
 from fakempi.errors import MPIFindingWarning
+from fakempi.errors.paths import with_paths
 from fakempi.mpi.base.current import running_process
 
 SEEN = pytest.StashKey[set[tuple[str, str, int]]]()
@@ -164,7 +165,8 @@ class RankCall:
         seen = self.item.config.stash.setdefault(SEEN, set())
         repeated = (finding.kind, *place) in seen
         with warnings.catch_warnings(record=True) if repeated else nullcontext():  # a filter may still make it an error
-            warnings.warn_explicit(MPIFindingWarning(str(finding)), MPIFindingWarning, *place)
+            text = with_paths(str(finding), self.directory, [finding.place])
+            warnings.warn_explicit(MPIFindingWarning(text), MPIFindingWarning, *place)
         seen.add((finding.kind, *place))
 
     def _run(

@@ -12,7 +12,6 @@ from inspect import isgeneratorfunction
 from typing import Any
 
 import pytest
-from _pytest.capture import SysCapture
 
 
 class DeferredFixture:
@@ -84,7 +83,7 @@ class RankFixtures:
 
     def value(self, value: Any) -> Any:
         """Return this rank's fixture for a placeholder; any other value is returned unchanged."""
-        if isinstance(value, pytest.CaptureFixture) and value.captureclass is SysCapture:
+        if isinstance(value, pytest.CaptureFixture):
             from fakempi.apps.testing.output import RankCapture  # few tests need it
 
             return self.created.setdefault(id(value), RankCapture(value, self.comm.Get_rank()))

@@ -19,6 +19,7 @@ from fakempi.core.reports.findings import Finding, headline
 from fakempi.core.reports.findings import lines as findings_in_lines
 from fakempi.core.world import run
 from fakempi.errors import FindingsError, RankError, RunError
+from fakempi.errors.paths import with_paths
 from fakempi.processes.program import program_in_processes
 
 if TYPE_CHECKING:
@@ -53,12 +54,13 @@ def run_in_processes(item: pytest.Item, size: int, options: dict[str, Any]) -> t
         others = f" (also {', '.join(map(str, failed[1:]))})" if failed[1:] else ""
         parts.append(f"rank {failed[0]} of {size} failed{others}:\n{outcomes[failed[0]]['failed']}")
     if problem is not None and not (failed and isinstance(problem, RankError)):
-        parts.append(str(problem))
+        parts.append(with_paths(str(problem), str(item.config.rootpath)))
     if not parts and not all(outcome["collected"] for outcome in outcomes):
         parts.append(f"pytest found no test {item.nodeid} in the process of a rank")
     if parts:
         if findings and not isinstance(problem, FindingsError):
-            parts.append("\n  ".join([f"{headline(findings)}:", *findings_in_lines(findings)]))
+            text = "\n  ".join([f"{headline(findings)}:", *findings_in_lines(findings)])
+            parts.append(with_paths(text, str(item.config.rootpath)))
         pytest.fail("\n\n".join(parts), pytrace=False)
     if all(outcome["skipped"] for outcome in outcomes):
         pytest.skip(outcomes[0]["skipped"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Generator, Iterator
 from functools import partial
+from inspect import iscoroutinefunction
 from typing import Any
 
 import pytest
@@ -27,8 +28,8 @@ def is_isolated(item: pytest.Item) -> bool:
 
 
 def set_up(item: Any, mark: pytest.Mark, call: Callable[[], None]) -> Generator[None, None, None]:
-    """Set a test up, and isolate it: on request, if a module or fixture uses COMM_WORLD outside the ranks, or
-    if modules of this process use the real mpi4py.
+    """Set a test up, and isolate it: on request, if a module or fixture uses COMM_WORLD outside the ranks, if
+    modules of this process use the real mpi4py, or if the test is a coroutine function, which another plugin runs.
 
     A fixture may be known to do so only after its setup, which may have failed because there is one rank.
     """
@@ -39,7 +40,7 @@ def set_up(item: Any, mark: pytest.Mark, call: Callable[[], None]) -> Generator[
         raise
     reads = reads_of(item.config)
     before = reads.count
-    depends = reads.of_modules(item) or reads.of_fixtures(item) or real_in_use(item.config)
+    depends = reads.of_modules(item) or reads.of_fixtures(item) or real_in_use(item.config) or is_coroutine(item)
     if given == "module" or (given == "auto" and depends):
         isolate(item, call)
     try:
@@ -58,6 +59,22 @@ def isolate(item: Any, call: Callable[[], None]) -> None:
     item.iter_markers = partial(_other_markers, item)
     item.funcargs.update({name: DeferredFixture(name) for name in item.fixturenames if name not in item.funcargs})
     item.runtest = call
+
+
+def is_coroutine(item: Any) -> bool:
+    """Whether the test is a coroutine function, with or without Hypothesis."""
+    function = getattr(item, "obj", None)
+    return iscoroutinefunction(getattr(getattr(function, "hypothesis", None), "inner_test", function))
+
+
+def unsupported_coroutine(item: Any) -> str:
+    """Return a sentence on a coroutine function that the ranks of a test cannot run; empty if there is none."""
+    if not is_coroutine(item):
+        return ""
+    sentence = f"{item.name} is a coroutine function, which is not supported on ranks"
+    if is_case(item) and not issubclass(item.cls, sys.modules["unittest"].IsolatedAsyncioTestCase):
+        return f"{sentence} in a TestCase other than IsolatedAsyncioTestCase"
+    return "" if is_isolated(item) else f"{sentence} that share modules (isolation='none')"
 
 
 def is_case(item: pytest.Item) -> bool:

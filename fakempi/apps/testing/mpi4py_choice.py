@@ -95,9 +95,9 @@ def header(config: pytest.Config) -> list[str]:
     return lines
 
 
-def after_collection(config: pytest.Config, marked: int) -> str | None:
+def after_collection(config: pytest.Config) -> str | None:
     """Return a line below the number of tests if marked tests cannot use the modules of this process."""
-    if not marked or not real_in_use(config):
+    if not real_in_use(config):
         return None
     return (
         "fakempi: modules of this process use the installed mpi4py, so the ranks of marked tests import their own, with the "

@@ -23,6 +23,7 @@ from fakempi.errors import (
     RunTimeoutError,
     ScheduleError,
 )
+from fakempi.errors.paths import with_paths
 from fakempi.errors.plurals import counted
 from fakempi.errors.tracebacks import shorten
 from fakempi.mpi.base.current import current_rank, running_process
@@ -97,8 +98,15 @@ class RanksOutcome:
 
     def code(self, test: str) -> str:
         """Return the code of the lines at which ranks are blocked, or which findings name; `test` is the test's file."""
-        blocked = [one.site for one in getattr(self.stuck, "blocked", ())]
-        return code_at(blocked or [one.place for one in self.findings], test)
+        return code_at(self._blocked or [one.place for one in self.findings], test)
+
+    @property
+    def _blocked(self) -> list[str]:
+        return [one.site for one in getattr(self.stuck, "blocked", ())]
+
+    def with_paths(self, text: str, root: str) -> str:
+        """Return a part of the report with paths relative to the root directory."""
+        return with_paths(text, root, [*self._blocked, *(one.place for one in self.findings)])
 
     def _ranks_text(self, ranks: Iterable[int]) -> str:
         """Return `ranks 0-1 of 4`, with spawned processes by their names."""

@@ -8,10 +8,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import pytest
+from _pytest.capture import FDCaptureBase
 from _pytest.logging import LogCaptureHandler
 
+from fakempi.errors.plurals import counted
 from fakempi.modelcheck.search.rank_output import RecordingStream
 
 Texts = dict["int | None", list[str]]
@@ -70,21 +73,47 @@ def log_with_ranks(current_rank: Callable[[], int | None]) -> Iterator[None]:
             handler.setFormatter(formatter)
 
 
+SHARED = (
+    "{name}: the ranks of this test share the file descriptors, and {count} were written that are not those of Python's "
+    "streams (compiled code, subprocesses), so their rank is unknown. Use mpi(processes=True), or capsys"
+)
+
+
 class RankCapture:
-    """The fixture `capsys` on a rank: `readouterr` returns what this rank has written, as in a process."""
+    """The fixture `capsys`, `capfd` or their binary form on a rank: `readouterr` returns what this rank has written."""
 
     def __init__(self, fixture: pytest.CaptureFixture[Any], rank: int) -> None:
         self.fixture, self.rank, self.recorded = fixture, rank, _open[-1]
         self.read = {stream: len(texts.get(rank, ())) for stream, texts in self.recorded.items()}
+        self.has_bytes = isinstance(fixture.captureclass.EMPTY_BUFFER, bytes)
+        self.has_descriptors = issubclass(fixture.captureclass, FDCaptureBase)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.fixture, name)
 
     def readouterr(self) -> Any:
-        """Return the output since the last call. That of compiled code (`capfd`) is not known by rank."""
-        new = []
+        """Return the output of this rank since its last call, as in a process."""
+        captured, new = self.fixture.readouterr(), []
         for stream, texts in self.recorded.items():
             parts = texts.get(self.rank, [])
-            new.append("".join(parts[self.read[stream] :]))
+            text = "".join(parts[self.read[stream] :])
+            new.append(text.encode() if self.has_bytes else text)
             self.read[stream] = len(parts)
-        return self.fixture.readouterr()._replace(out=new[0], err=new[1])
+        if self.has_descriptors:
+            self._reject_other_output(captured)
+        return captured._replace(out=new[0], err=new[1])
+
+    def _reject_other_output(self, captured: Any) -> None:
+        """Fail if more was captured since the last call of any rank than Python's streams have recorded."""
+        for both, texts in zip(captured, self.recorded.values(), strict=True):
+            written = "".join(part for parts in texts.values() for part in parts)
+            size = len(written.encode() if self.has_bytes else written)
+            seen = _seen.setdefault(self.fixture, {}).setdefault(id(texts), 0)
+            _seen[self.fixture][id(texts)] = size
+            if len(both) > size - seen:
+                count = counted(len(both) - size + seen, "byte" if self.has_bytes else "character")
+                pytest.fail(SHARED.format(name=self.fixture.request.fixturename, count=count), pytrace=False)
+
+
+_seen: WeakKeyDictionary[Any, dict[int, int]] = WeakKeyDictionary()
+"""Fixture -> the size of the recorded output of all ranks at the last call of `readouterr`, by stream."""

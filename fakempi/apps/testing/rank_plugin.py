@@ -8,12 +8,13 @@ import warnings
 from collections.abc import Generator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
+from inspect import iscoroutinefunction
 from types import ModuleType
 from typing import Any
 
 import pytest
 
-from fakempi.apps.testing import comm_fixtures, environment, path_fixtures
+from fakempi.apps.testing import capture_fixtures, comm_fixtures, environment, path_fixtures
 from fakempi.apps.testing.markers import HELP, marker_of, not_on_ranks, parametrize
 from fakempi.apps.testing.rank_session import NOT_ON_A_RANK, OptionValues
 
@@ -55,7 +56,7 @@ class RankPlugin:
         """Register fixtures and markers, and copy options that conftest has defined."""
         outer = self.item.config
         config.stash[environment.ENVIRONMENT] = environment.Environment(comm=self.comm)
-        for fixtures in (comm_fixtures, path_fixtures):
+        for fixtures in (capture_fixtures, comm_fixtures, path_fixtures):
             config.pluginmanager.register(fixtures)
         for line in (*HELP, *outer.getini("markers")):
             config.addinivalue_line("markers", line)
@@ -88,15 +89,19 @@ class RankPlugin:
         for item in items:
             not_on_ranks(item)
 
-    @pytest.hookimpl(tryfirst=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool | None:
-        """Call the function inside a test of Hypothesis with the arguments that have been drawn for all ranks."""
+        """Call the function inside a test of Hypothesis with the arguments that have been drawn for all ranks.
+
+        A plugin for coroutine functions has replaced this function before.
+        """
         __tracebackhide__ = True
         if not hasattr(pyfuncitem.obj, "hypothesis"):
             return None
         own = [] if pyfuncitem.instance is None else [pyfuncitem.instance]
         names = pyfuncitem._fixtureinfo.argnames
         fixtures = {name: pyfuncitem.funcargs[name] for name in names if name in pyfuncitem.funcargs}
+        if iscoroutinefunction(pyfuncitem.obj.hypothesis.inner_test):
+            pytest.fail("no plugin has run this coroutine function", pytrace=False)
         pyfuncitem.obj.hypothesis.inner_test(*own, **{**fixtures, **self.drawn})
         return True
 

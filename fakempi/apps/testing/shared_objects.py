@@ -7,6 +7,7 @@ compared, without nested objects.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections import deque
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
@@ -21,6 +22,9 @@ LARGE = 1 << 20
 
 MANY = 100_000
 """Containers with more items are not compared."""
+
+OF_PROCESS = ("caplog", "monkeypatch", "recwarn", "tmp_path", "tmpdir")
+"""Fixtures that a process has, and that the ranks of a test share."""
 
 ADVICE = "(fixtures that use comm are created on each rank; with --mpi-isolation=module all fixtures of the project are)"
 _NOT_DATA = (type, ModuleType, FunctionType, BuiltinFunctionType, MethodType)
@@ -60,6 +64,7 @@ class SharedByTest:
         self.values = values
         self.before = {name: _snapshot(value) for name, value in values.items()}
         self.sizes = {name: _size(value) for name, value in values.items()}
+        self.of_process = [name for name in OF_PROCESS if f"fixture {name!r}" in values]
 
     def changed(self, ranks: int) -> str:
         """Return a report of objects that have changed; empty if there are none."""
@@ -70,6 +75,9 @@ class SharedByTest:
                 sizes = self.sizes[name], _size(value)
                 grown = f": {sizes[0]} before, {sizes[1]} after" if sizes[0] != sizes[1] else ""
                 lines.append(f"{name} is one {type(value).__name__} shared by all {ranks} ranks, which changed it{grown}")
+        if self.of_process and ranks > 1:
+            verb = "is a fixture" if len(self.of_process) == 1 else "are fixtures"
+            lines.append(f"{', '.join(self.of_process)} {verb} of the process, which all {ranks} ranks share")
         return "\n".join([*lines, *[ADVICE] * bool(lines)])
 
 
@@ -86,6 +94,7 @@ def shared_by_test(function: Any, instance: Any, arguments: dict[str, Any], dire
     The modules are the test module, those below `directory`, and packages that import the emulator's mpi4py.
     """
     values = {f"fixture {name!r}": value for name, value in arguments.items()}
+    values["os.environ"] = vars(os.environ)["_data"]
     if instance is not None:
         values.update({f"self.{name}": value for name, value in vars(instance).items()})
         kind = type(instance)

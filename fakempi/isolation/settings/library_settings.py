@@ -125,10 +125,23 @@ class LibrarySettings:
                 options = Changed(("set_printoptions",), ("_format_options",))
                 self._patch_variables(arrayprint, variables=(options,))
                 self.patches.set(np, "set_printoptions", arrayprint.set_printoptions)  # type: ignore[union-attr]  # it is loaded
+        umath: Any = sys.modules.get("numpy.core.umath")
+        if hasattr(umath, "seterrobj") and not self.has_own_threads:  # numpy 1: of the thread; later a context variable
+            self._numpy_errors(umath)
         for module, names in REPORTED.items():
             for name in names:
                 if hasattr(sys.modules[module], name):
                     self._report(sys.modules[module], name)
+
+    def _numpy_errors(self, umath: Any) -> None:
+        """`seterr` and others change the list that they read, and set it afterwards: they get a copy."""
+        get, set_errors = umath.geterrobj, umath.seterrobj
+
+        def get_copy() -> list[Any]:
+            return list(get())
+
+        self.patches.set(umath, "geterrobj", get_copy)
+        self._before(umath, "seterrobj", _value("numpy.errors", get_copy, lambda value: set_errors(list(value))))
 
     def _before(self, owner: Any, name: str, settings_of: SettingsOf, needed: int = 0) -> None:
         """Follow settings before a function is called with at least `needed` arguments; with fewer it only reads them."""

@@ -22,6 +22,7 @@ from fakempi.errors import MPIError
 from fakempi.errors.classes import ERR_UNSUPPORTED_OPERATION
 from fakempi.errors.tracebacks import hide_frames, shorten
 from fakempi.processes.child.channel import Channel, ChildFiles
+from fakempi.processes.child.debugging import ignore_breakpoints
 from fakempi.processes.child.ending import RunEnded, end_with, hide_end_of_threads, leave_threads_and_processes
 from fakempi.processes.child.extension_modules import reject_mpi_libraries
 from fakempi.processes.child.failures import record
@@ -218,20 +219,9 @@ def _execute(start: dict[str, Any]) -> None:
     if start["debug"]:
         _wait_for_debugger(start["number"], start["debug_port"])
     has_input = start["number"] == 0 and not os.path.samestat(os.fstat(0), os.stat(os.devnull))
-    if not (start["debug"] or has_input or "PYTHONBREAKPOINT" in os.environ):
-        sys.breakpointhook = functools.partial(_ignored_breakpoint, start["number"])
+    if not (start["debug"] or has_input):
+        ignore_breakpoints(start["number"])
     exec(code, names)
-
-
-def _ignored_breakpoint(rank: int, *_: Any, **__: Any) -> None:
-    """Say how to debug this rank, which has no input: pdb would end the run."""
-    import traceback  # few programs need it
-
-    caller = traceback.extract_stack(limit=2)[0]
-    place = f"{os.path.basename(caller.filename)}:{caller.lineno}"
-    sys.stderr.write(
-        f"fakempi: breakpoint() at {place} is ignored on rank {rank}, a process without a terminal: use --debug {rank}\n"
-    )
 
 
 def _wait_for_debugger(rank: int, port: int) -> None:

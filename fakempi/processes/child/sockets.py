@@ -8,11 +8,12 @@ import selectors
 import socket
 import sys
 from collections.abc import Callable
-from importlib.abc import MetaPathFinder
-from importlib.util import find_spec
 from typing import Any
 
+from fakempi.processes.child.finders import ChangeModule
 from fakempi.processes.child.threads import is_main_thread, main_thread_waits
+
+CONNECTIONS = "multiprocessing.connection"
 
 
 def let_others_run_first(can_call: Callable[[], bool], let_others_run: Callable[[], bool]) -> None:
@@ -34,31 +35,7 @@ def let_others_run_first(can_call: Callable[[], bool], let_others_run: Callable[
     hooks = Sockets(setattr, let_run_where_rank_waits).hooks
     for module in (select, selectors):
         hooks[module.__name__](module)
-    sys.meta_path.insert(0, FindConnections(hooks[FindConnections.NAME]))
-
-
-class FindConnections(MetaPathFinder):
-    """A finder for `multiprocessing.connection`: it uses the other finders, and changes the module once it is loaded."""
-
-    NAME = "multiprocessing.connection"
-
-    def __init__(self, change: Callable[[Any], None]) -> None:
-        self.change = change
-
-    def find_spec(self, name: str, path: Any, target: Any = None) -> Any:
-        """Find the module; other modules are left to the other finders."""
-        if name != self.NAME:
-            return None
-        sys.meta_path.remove(self)
-        spec: Any = find_spec(name)
-        execute = spec.loader.exec_module
-
-        def exec_module(module: Any) -> None:
-            execute(module)
-            self.change(module)
-
-        spec.loader.exec_module = exec_module
-        return spec
+    sys.meta_path.insert(0, ChangeModule(CONNECTIONS, hooks[CONNECTIONS]))
 
 
 def join_by_addresses(kind: Any, join_at: Callable[..., Any]) -> None:

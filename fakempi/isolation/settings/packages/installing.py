@@ -11,7 +11,7 @@ from typing import Any
 from fakempi.isolation.patches import Patches
 from fakempi.isolation.settings.exchange import MISSING, ProcessSetting
 from fakempi.isolation.settings.library_settings import LibrarySettings
-from fakempi.isolation.settings.packages import memory, torch
+from fakempi.isolation.settings.packages import jax, memory, torch
 from fakempi.isolation.settings.packages.table import CHANGED, REPORTED, Changing
 
 
@@ -28,6 +28,7 @@ class PackageSettings:
             for name in {*CHANGED, *REPORTED}
         }
         self.hooks["torch"] = self._torch
+        self.hooks["jax._src.xla_bridge"] = lambda module: self._replace(module, "backends", jax.without_switches)
         if not has_own_threads:
             self.hooks["numba._helperlib"] = self._numba
 

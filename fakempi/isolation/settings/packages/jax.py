@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
+from fakempi.extensions.threads.current import current_task
 from fakempi.isolation.settings.exchange import ProcessSetting
 from fakempi.isolation.settings.tracked import Tracked
+from fakempi.mpi.base.current import os_thread
 
 
 def configuration(module: Any, args: tuple[Any, ...], by_thread: bool = True) -> list[ProcessSetting]:
@@ -49,3 +53,24 @@ def _set(holder: Any, value: Any, has_local: bool) -> None:
         holder.value = value
         if holder._update_hook is not None:
             holder._update_hook(value)
+
+
+def without_switches(original: Callable[[], Any]) -> Callable[[], Any]:
+    """Return a function during which no other rank runs, as if it were called outside of the run.
+
+    jax finds its devices in the first compilation, and starts a thread for a timer meanwhile. If another rank on a greenlet
+    ran then, and called the function that is being compiled, jax would take that for a recursive call.
+    """
+
+    @functools.wraps(original)
+    def call() -> Any:
+        task = current_task()
+        if task is None:
+            return original()
+        os_thread.loop = None
+        try:
+            return original()
+        finally:
+            os_thread.loop = task.agenda
+
+    return call

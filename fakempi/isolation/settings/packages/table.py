@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from fakempi.isolation.settings.exchange import AllNames, ClassAttribute, ProcessSetting, Value
+from fakempi.isolation.settings.exchange import AllNames, Attribute, ClassAttribute, ProcessSetting, Value
 from fakempi.isolation.settings.packages import jax
 from fakempi.isolation.settings.tracked import DictContents, Tracked
 
@@ -108,6 +108,12 @@ def _science_state(module: Any, args: tuple[Any, ...]) -> Settings:
     return [ClassAttribute(args[0], "_value")]
 
 
+def _astropy_item(module: Any, args: tuple[Any, ...]) -> Settings:
+    """An item of `astropy.conf`, or of the `conf` of a package of astropy."""
+    item = args[0]
+    return [Attribute(module.get_config(item.module, rootname=item.rootname), item.name)]
+
+
 def _units(module: Any, args: tuple[Any, ...]) -> Settings:
     registries = module._unit_registries
     return [Tracked("astropy.units", registries.copy, lambda value: registries.__setitem__(slice(None), value))]
@@ -156,6 +162,11 @@ def _torch_algorithms(module: Any, args: tuple[Any, ...]) -> Settings:
     ]
 
 
+def _anyio_runner(module: Any, args: tuple[Any, ...]) -> Settings:
+    """The event loop of tests, which the plugin keeps as long as a fixture uses it."""
+    return [Attribute(vars(module), name) for name in ("_current_runner", "_runner_stack", "_runner_leases")]
+
+
 def _set_precision(torch: Any, value: str) -> None:
     torch._C._set_float32_matmul_precision(value)
 
@@ -186,6 +197,7 @@ CHANGED: dict[str, tuple[Changing, ...]] = {
         Changing(("ScienceState.set",), _science_state),
         Changing(("_ScienceStateContext.__exit__",), lambda module, args: [ClassAttribute(args[0]._parent, "_value")]),
     ),
+    "astropy.config.configuration": (Changing(("ConfigItem.set",), _astropy_item),),
     "astropy.units.core": (Changing(("_UnitContext.__init__", "_UnitContext.__exit__"), _units),),
     "mpmath.ctx_mp_python": (Changing(("PythonMPContext.prec", "PythonMPContext.dps"), _mpmath),),
     "pint": (Changing(("ApplicationRegistry.set",), _pint),),
@@ -195,6 +207,7 @@ CHANGED: dict[str, tuple[Changing, ...]] = {
         Changing(("Config.update", "State._set", "Flag._set"), jax.configuration, jax.of_process),
         Changing(("StateContextManager.__enter__", "StateContextManager.__exit__"), jax.configuration, by_thread),
     ),
+    "anyio.pytest_plugin": (Changing(("get_runner",), _anyio_runner),),
     "torch._tensor_str": (Changing(("set_printoptions",), _torch_printing),),
     "torch": (
         Changing(("use_deterministic_algorithms", "set_deterministic_debug_mode"), _torch_algorithms),
