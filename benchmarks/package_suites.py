@@ -35,7 +35,7 @@ SUITES = [
     Suite("mpiarray", ".", "-m pytest src/mpiarray/tests/unit"),
     Suite("litebird_sim", "test", "-m pytest test_mpi.py"),
     Suite("simsopt", "tests", "-m pytest solve/test_mpi.py util/test_mpi_partition.py"),
-    Suite("cobaya", "tests", "-m pytest -m mpi test_ref.py", marked=True),
+    Suite("cobaya", "tests", "-m pytest --with-mpi -m mpi test_ref.py", marked=True),
     Suite("mpi_map", "mpi_map/tests", "-m pytest test_pool.py"),
     Suite("TreeCorr", "tests", "-m pytest test_mpi.py"),
     Suite("emcee", ".", "-m pytest src/emcee/tests/unit/test_state.py src/emcee/tests/unit/test_blobs.py"),

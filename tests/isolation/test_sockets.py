@@ -40,7 +40,7 @@ def test_a_rank_that_accepts_or_receives_lets_the_other_rank_run(tmp_path: Path,
 
 
 def test_calls_that_receive_no_bytes_do_not_wait(tmp_path: Path, backend: Any) -> None:
-    """As in Python. An empty message of multiprocessing, with which a pool wakes its thread, once waited for the next one."""
+    """As in Python. An empty message of multiprocessing, with which a pool wakes its thread, waited for the next one."""
     script = """
     import socket
     from multiprocessing import Pipe
