@@ -92,8 +92,9 @@ def counted(code, printed):
     """The cell of a run: passed tests of those that ran; of a script, whether it passes."""
     found = []
     for line in printed.splitlines():
-        counts = {word: int(number) for number, word in re.findall(r"(\d+) (passed|failed|errors?)\b", line)}
-        if counts and re.search(r" in [\d.]+s", line):
+        counts = {word: int(number) for number, word in re.findall(r"(\d+) (passed|failed|errors?|skipped)\b", line)}
+        skipped = counts.pop("skipped", 0)
+        if (counts or skipped) and re.search(r" in [\d.]+s|^=+ (all \d+ ranks|ranks? .* of \d+): ", line):
             found.append((counts.get("passed", 0), sum(counts.values())))
     if code is None:
         return "time limit"
@@ -136,7 +137,7 @@ def main():
     parser.add_argument("--limit", type=int, default=300, help="time limit of a run in seconds")
     parser.add_argument("--logs", type=Path, help="directory for the output of the runs")
     parser.add_argument("--quick", action="store_true", help="only the suites that .ci/full runs")
-    parser.add_argument("--check", action="store_true", help="fail if fewer tests pass than on MPICH; the page stays")
+    parser.add_argument("--check", action="store_true", help="fail if fewer tests pass than on MPICH; change no row")
     options = parser.parse_args()
     failed = []
     for suite in SUITES:

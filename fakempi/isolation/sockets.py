@@ -47,7 +47,7 @@ class Sockets:
     def _receiving(self, original: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(original)
         def call(sock: Any, *args: Any, **named: Any) -> Any:
-            timeout = sock.gettimeout()
+            timeout = 0 if original.__name__ in ("recv", "recv_into") and _is_empty(*args) else sock.gettimeout()
             if timeout != 0 and not self._wait(lambda seconds: _is_readable(sock, seconds), timeout, bool):
                 raise TimeoutError("timed out")
             return original(sock, *args, **named)
@@ -58,9 +58,10 @@ class Sockets:
         original = module.Connection._recv
 
         @functools.wraps(original)
-        def receive(connection: Any, *args: Any, **named: Any) -> Any:
-            self._wait(lambda seconds: _is_readable(connection, seconds), None, bool)
-            return original(connection, *args, **named)
+        def receive(connection: Any, size: int, *args: Any, **named: Any) -> Any:
+            if size > 0:  # for an empty message, nothing follows its size
+                self._wait(lambda seconds: _is_readable(connection, seconds), None, bool)
+            return original(connection, size, *args, **named)
 
         self.set(module.Connection, "_recv", receive)
 
@@ -98,6 +99,11 @@ class Sockets:
             if progress is None:
                 return wait(left)
             nap = 0.0 if progress else min(max(2 * nap, SHORTEST_NAP), LONGEST_NAP)
+
+
+def _is_empty(target: Any = None, *args: Any) -> bool:
+    """Return whether `recv` or `recv_into` receives no bytes: at most 0, or an empty buffer. Python does not wait then."""
+    return target is not None and not (target if isinstance(target, int) else memoryview(target).nbytes)
 
 
 def _is_readable(file: Any, seconds: float | None) -> bool:

@@ -39,6 +39,21 @@ def test_a_rank_that_accepts_or_receives_lets_the_other_rank_run(tmp_path: Path,
     assert "fakempi" not in str(vars(socket.socket)["accept"].__code__.co_filename)
 
 
+def test_calls_that_receive_no_bytes_do_not_wait(tmp_path: Path, backend: Any) -> None:
+    """As in Python. An empty message of multiprocessing, with which a pool wakes its thread, waited for the next one."""
+    script = """
+    import socket
+    from multiprocessing import Pipe
+    here, there = socket.socketpair()
+    assert here.recv(0) == b"" and here.recv_into(bytearray()) == 0
+    one, other = Pipe()
+    one.send_bytes(b"")
+    assert other.recv_bytes() == b"" and not other.poll()
+    here.close(), there.close(), one.close(), other.close()
+    """
+    assert play(tmp_path, script, 2, backend).returns == [0, 0]
+
+
 def test_a_rank_waits_for_an_outside_peer(tmp_path: Path, backend: Any) -> None:
     """When the other ranks can only wait for it."""
     script = """

@@ -479,6 +479,17 @@ else:
     loop.close()
 """
 
+SCRIPTS["a pool of processes, and calls that receive no bytes"] = 2, """
+import socket
+from concurrent.futures import ProcessPoolExecutor
+with ProcessPoolExecutor(1) as pool:
+    print([pool.submit(abs, one).result() for one in (-1, rank)])
+here, there = socket.socketpair()
+print(here.recv(0), here.recv_into(bytearray()))
+here.close()
+there.close()
+"""
+
 SCRIPTS["arguments"] = 2, """
 import numpy as np
 print(MPI.SHORT is MPI.SIGNED_SHORT, MPI.SIGNED_SHORT.decode()[0] is MPI.SHORT, MPI.INT is MPI.SHORT)
