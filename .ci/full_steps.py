@@ -175,7 +175,7 @@ def check_parts(script: Script, names: Sequence[str]) -> None:
         if part.python and OPENMPI not in made:
             open_mpi(script)
         if part.python and part.python not in made:
-            extras(script, part.python, pythons[part.python], "full")
+            extras(script, part.python, pythons[part.python], "full", 3 * PIP)  # it took 10 minutes next to other work
         part.steps(script)
         if clock() < script.end:  # else the part was interrupted
             table = Table.read(path)

@@ -59,10 +59,12 @@ APART = "--ignore=tests/real_mpi --ignore=tests/static_types"
 """Directories that have a separate step."""
 
 
-def extras(script: Script, name: str, python: str = sys.executable, names: str = "browser,dev,docs" + ",mpi" * MPI) -> None:
+def extras(
+    script: Script, name: str, python: str = sys.executable, names: str = "browser,dev,docs" + ",mpi" * MPI, limit: float = PIP
+) -> None:
     """A new environment with extras, a browser, and the site, which tests need."""
     make(script, name, python)
-    script.step(f"all extras: {name}", name, {f'python -m pip install -e ".[{names}]"': PIP}, makes=True)
+    script.step(f"all extras: {name}", name, {f'python -m pip install -e ".[{names}]"': limit}, makes=True)
     if not any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))):
         options = "-o DPkg::Lock::Timeout=60 -o Acquire::http::Timeout=30"  # without a network it would not return
         install = f"apt-get {options} update -qq && apt-get {options} install -y -qq chromium"
