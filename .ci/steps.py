@@ -60,7 +60,11 @@ APART = "--ignore=tests/real_mpi --ignore=tests/static_types"
 
 
 def extras(
-    script: Script, name: str, python: str = sys.executable, names: str = "browser,dev,docs" + ",mpi" * MPI, limit: float = PIP
+    script: Script,
+    name: str,
+    python: str = sys.executable,
+    names: str = "browser,dev,docs" + ",mpi" * MPI,
+    limit: float = PIP,
 ) -> None:
     """A new environment with extras, a browser, and the site, which tests need."""
     make(script, name, python)
