@@ -58,13 +58,14 @@ def packages(script: Script) -> None:
     make(script, "packages")
     build: dict[str, float] = {
         "python -m pip install build twine check-wheel-contents": PIP,
-        f"python -m build --outdir {dist} .": PIP,
+        f"rm -rf {dist} && python -m build --outdir {dist} .": PIP,
         f"python -m twine check --strict {dist}/*": 60,
         f"check-wheel-contents {dist}/*.whl": 60,
     }
     script.step("source distribution and wheel", "packages", build)
     make(script, "wheel")
     use: dict[str, float] = {
+        "python -m pip uninstall --yes fakempi": 60,  # as CI_SCRATCH may have an environment with an earlier wheel
         f"python -m pip install {dist}/*.whl && python -m pip check": PIP,
         f"cd {script.scratch} && fakempi tour --fast": 300,
         f"cd {script.scratch} && fakempi learn course --list && fakempi explain message-lost && fakempi completion bash": 60,
@@ -72,7 +73,7 @@ def packages(script: Script) -> None:
     script.step("the wheel in an empty environment", "wheel", use)
     make(script, "sources")
     tests: dict[str, float] = {
-        f"mkdir {unpacked} && tar -xzf {dist}/*.tar.gz -C {unpacked} --strip-components 1": 60,
+        f"rm -rf {unpacked} && mkdir {unpacked} && tar -xzf {dist}/*.tar.gz -C {unpacked} --strip-components 1": 60,
         f'cd {unpacked} && python -m pip install -e ".[test]"': PIP,
         # Without the recorder: a failed test would be run again in the repository.
         f"cd {unpacked} && PYTEST_ADDOPTS= python -m pytest -n auto --tb=short": 1800,

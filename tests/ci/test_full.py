@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -139,6 +140,21 @@ def test_an_interrupted_part_leaves_the_rows_of_its_last_run(
     ci.full_steps.check_parts(script, ["packages"])
     assert "not run: 0 minutes were over" in script.report.text("")
     assert not Path("benchmarks").exists()
+
+
+def test_environments_can_be_kept_for_the_next_run(ci: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the directory that CI_SCRATCH names; another directory is removed at the end."""
+    kept, used = tmp_path / "kept", list[Path]()
+    old = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    try:
+        for directory in (str(kept), ""):
+            monkeypatch.setenv("CI_SCRATCH", directory)
+            assert ci.script.run_steps(lambda script: used.append(script.scratch)) == 0
+    finally:
+        for number, handler in zip((signal.SIGINT, signal.SIGTERM), old, strict=True):
+            signal.signal(number, handler)
+    assert used[0] == kept
+    assert [path.exists() for path in used] == [True, False]
 
 
 def test_every_sweep_is_a_command_of_this_repository(ci: Any) -> None:
