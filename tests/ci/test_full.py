@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from tests.isolation.test_package_settings import ROWS
+
 ROOT = Path(__file__).parents[2]
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the steps need bash")
@@ -111,6 +113,7 @@ def test_parts_run_in_environments_that_are_made_once(ci: Any, tmp_path: Path, m
     ]
     monkeypatch.setattr(full, "installed", lambda: {"3.11": "python"})
     monkeypatch.setattr(full, "versions", lambda pythons: "Python 3.11.7")
+    monkeypatch.setattr(full, "programs", lambda script: None)
     monkeypatch.setattr(full, "open_mpi", environment)
     monkeypatch.setattr(full, "extras", environment)
     monkeypatch.setattr(full, "all_parts", lambda versions: parts)
@@ -198,3 +201,9 @@ def test_quoted_figures_are_those_of_the_rows(ci: Any, tmp_path: Path) -> None:
     assert "Of 28 programs and\nschedules in the [last ones](docs/conformance.md#sweeps), 3 differ." in page.read_text()
     assert page.read_text().startswith("a\n<!-- full -->\nSweeps compare")
     assert page.read_text().endswith("differ.\n<!-- end of full -->\nz")
+
+
+def test_every_package_whose_state_is_kept_for_each_rank_is_installed_in_a_full_run(ci: Any) -> None:
+    """Or its tests would be skipped."""
+    names = {"sklearn": "scikit-learn", "PIL": "pillow"}
+    assert sorted(names.get(package, package) for package in ROWS) == ci.full_steps.SHARED.split()
