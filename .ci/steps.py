@@ -59,17 +59,27 @@ APART = "--ignore=tests/real_mpi --ignore=tests/static_types"
 """Directories that have a separate step."""
 
 
-def extras(script: Script, name: str, python: str = sys.executable, names: str = "browser,dev,docs" + ",mpi" * MPI) -> None:
+def extras(
+    script: Script,
+    name: str,
+    python: str = sys.executable,
+    names: str = "browser,dev,docs" + ",mpi" * MPI,
+    limit: float = PIP,
+) -> None:
     """A new environment with extras, a browser, and the site, which tests need."""
     make(script, name, python)
-    script.step(f"all extras: {name}", name, {f'python -m pip install -e ".[{names}]"': PIP}, makes=True)
+    script.step(f"all extras: {name}", name, {f'python -m pip install -e ".[{names}]"': limit}, makes=True)
     if not any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))):
-        options = "-o DPkg::Lock::Timeout=60 -o Acquire::http::Timeout=30"  # without a network it would not return
-        install = f"apt-get {options} update -qq && apt-get {options} install -y -qq chromium"
-        absent = "echo no Chromium can be installed here: tests of pages are skipped"
-        script.step("a browser", name, {f"({install}) > /dev/null 2>&1 || {absent}": 400})
+        script.step("a browser", name, from_the_distribution("chromium"), makes=True)
     command = f"python -m mkdocs build --strict --quiet --site-dir {script.scratch / 'site'}"
     script.step(f"site: {name}", name, {command: 300})
+
+
+def from_the_distribution(names: str) -> dict[str, float]:
+    """A command that installs what pip cannot, if this user may."""
+    options = "-o DPkg::Lock::Timeout=60 -o Acquire::http::Timeout=30"  # without a network it would not return
+    install = f"apt-get {options} update -qq && apt-get {options} install -y -qq {names}"
+    return {f"({install}) > /dev/null 2>&1 || echo cannot install {names} here: tests that need it are skipped": 400}
 
 
 def static_checks(script: Script, name: str) -> None:

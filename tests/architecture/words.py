@@ -16,6 +16,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 SUFFIXES = {".py", ".md", ".toml", ".yml", ".js", ".html", ".out", ".cff", ".txt"}
+GENERATED = {"__pycache__", ".venv", ".hypothesis", ".pytest_cache", ".mypy_cache", ".ruff_cache", "build", "site", "dist"}
+"""Directories that git ignores."""
+
 EXCEPTIONS = ("tests/architecture/banned_words.txt", "docs/words.md")
 """Files that list these words."""
 
@@ -70,13 +73,22 @@ def candidates(text: str, lower: str) -> Iterator[int]:
     yield from (match.start() for match in PRONOUN.finditer(text))
 
 
+def tracked(*paths: str) -> list[str]:
+    """The names of all files of the repository, or of those below some paths, also in an archive."""
+    if (ROOT / ".git").exists():
+        command = ["git", "-c", "safe.directory=*", "ls-files", *paths]  # also if another user owns the files
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=60).stdout.splitlines()
+    starts = [ROOT / path for path in paths or ("",)]
+    found = [path for start in starts for path in (start.rglob("*") if start.is_dir() else [start])]
+    names = [path.relative_to(ROOT) for path in found if path.is_file()]
+    return [name.as_posix() for name in names if not GENERATED.intersection(name.parts)]
+
+
 def files(paths: Sequence[str] = ()) -> list[Path]:
     """The text files of the repository, or those below some paths."""
-    command = ["git", "-c", "safe.directory=*", "ls-files", *paths]  # also if another user owns the files
-    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=60).stdout
     return [
         ROOT / name
-        for name in listed.splitlines()
+        for name in tracked(*paths)
         if Path(name).suffix in SUFFIXES and name not in EXCEPTIONS and (ROOT / name).is_file()
     ]
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.isolation.test_package_settings import ROWS
 
 ROOT = Path(__file__).parents[2]
 
@@ -110,6 +113,7 @@ def test_parts_run_in_environments_that_are_made_once(ci: Any, tmp_path: Path, m
     ]
     monkeypatch.setattr(full, "installed", lambda: {"3.11": "python"})
     monkeypatch.setattr(full, "versions", lambda pythons: "Python 3.11.7")
+    monkeypatch.setattr(full, "programs", lambda script: None)
     monkeypatch.setattr(full, "open_mpi", environment)
     monkeypatch.setattr(full, "extras", environment)
     monkeypatch.setattr(full, "all_parts", lambda versions: parts)
@@ -139,6 +143,21 @@ def test_an_interrupted_part_leaves_the_rows_of_its_last_run(
     ci.full_steps.check_parts(script, ["packages"])
     assert "not run: 0 minutes were over" in script.report.text("")
     assert not Path("benchmarks").exists()
+
+
+def test_environments_can_be_kept_for_the_next_run(ci: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the directory that CI_SCRATCH names; another directory is removed at the end."""
+    kept, used = tmp_path / "kept", list[Path]()
+    old = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    try:
+        for directory in (str(kept), ""):
+            monkeypatch.setenv("CI_SCRATCH", directory)
+            assert ci.script.run_steps(lambda script: used.append(script.scratch)) == 0
+    finally:
+        for number, handler in zip((signal.SIGINT, signal.SIGTERM), old, strict=True):
+            signal.signal(number, handler)
+    assert used[0] == kept
+    assert [path.exists() for path in used] == [True, False]
 
 
 def test_every_sweep_is_a_command_of_this_repository(ci: Any) -> None:
@@ -182,3 +201,9 @@ def test_quoted_figures_are_those_of_the_rows(ci: Any, tmp_path: Path) -> None:
     assert "Of 28 programs and\nschedules in the [last ones](docs/conformance.md#sweeps), 3 differ." in page.read_text()
     assert page.read_text().startswith("a\n<!-- full -->\nSweeps compare")
     assert page.read_text().endswith("differ.\n<!-- end of full -->\nz")
+
+
+def test_every_package_whose_state_is_kept_for_each_rank_is_installed_in_a_full_run(ci: Any) -> None:
+    """Or its tests would be skipped."""
+    names = {"sklearn": "scikit-learn", "PIL": "pillow"}
+    assert sorted(names.get(package, package) for package in ROWS) == ci.full_steps.SHARED.split()
