@@ -12,6 +12,7 @@ from typing import Final
 from collectives.schedules.contract_files import Piece, read_contract
 from collectives.schedules.errors import InvalidScheduleError
 from collectives.schedules.schedule import Schedule
+from collectives.schedules.work import check_ranks
 
 Contributions = tuple[tuple[int, int], ...]
 """(rank, offset) of each operand, from left to right."""
@@ -29,6 +30,7 @@ def demands(schedule: Schedule, operation: str) -> list[list[Piece]]:
     Raises InvalidScheduleError if the operation is unknown or a piece is not within the buffers.
     """
     name = NAMES.get(operation, operation)
+    check_ranks(schedule, name)
     if operation.endswith(".json"):
         return _checked(schedule, operation, read_contract(operation, schedule.ranks))
     if name == "barrier":

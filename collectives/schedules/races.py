@@ -6,13 +6,19 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from collectives.schedules.causality import StepOrder
+from collectives.schedules.errors import InvalidScheduleError
 from collectives.schedules.faults import Fault
 from collectives.schedules.schedule import Schedule
 from collectives.schedules.step import UNKNOWN, Range
 
+MAX_PAIRS, PAIRS_PER_STEP = 300_000, 40
+"""Pairs of accesses to the same bytes that are compared: less than a second, and more in proportion to the steps."""
+
 
 def races(schedule: Schedule, causality: StepOrder) -> Iterator[Fault]:
     """Yield pairs of unordered steps of a rank that access the same bytes, at least one of them writing."""
+    pairs = 0
+    limit = MAX_PAIRS + PAIRS_PER_STEP * sum(map(len, schedule.steps))
     for rank, steps in enumerate(schedule.steps):
         accesses = [
             (where, index, is_write)
@@ -22,6 +28,12 @@ def races(schedule: Schedule, causality: StepOrder) -> Iterator[Fault]:
         ]
         reported = set()
         for a, b in _overlapping(accesses):
+            pairs += 1
+            if pairs > limit:
+                raise InvalidScheduleError(
+                    f"{schedule.place(rank, a[1])}: {steps[a[1]]}: too many steps access the same bytes: verification "
+                    f"compares at most {limit:,} pairs; verify the schedule for fewer ranks"
+                )
             pair = tuple(sorted((a[1], b[1])))
             if (
                 a[1] != b[1]
