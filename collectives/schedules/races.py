@@ -34,13 +34,10 @@ def races(schedule: Schedule, causality: StepOrder) -> Iterator[Fault]:
                     f"{schedule.place(rank, a[1])}: {steps[a[1]]}: too many steps access the same bytes: verification "
                     f"compares at most {limit:,} pairs; verify the schedule for fewer ranks"
                 )
+            if not (a[2] or b[2]) or a[1] == b[1] or causality.ordered((rank, a[1]), (rank, b[1])):
+                continue
             pair = tuple(sorted((a[1], b[1])))
-            if (
-                a[1] != b[1]
-                and (a[2] or b[2])
-                and pair not in reported
-                and not causality.ordered((rank, a[1]), (rank, b[1]))
-            ):
+            if pair not in reported:
                 reported.add(pair)
                 shared = Range(a[0].buffer, max(a[0].offset, b[0].offset), 0)
                 shared = replace(shared, nbytes=min(a[0].stop, b[0].stop) - shared.offset)

@@ -5,13 +5,13 @@ Both formats contain all columns of a trace. A trace that is read equals, bit by
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import struct
 import zipfile
 import zlib
 from io import BytesIO
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -151,10 +151,6 @@ def _read_npz(path: Path) -> tuple[dict[str, Any], dict[str, Rows]]:
         raise
     except BAD_ZIP as error:
         raise TraceError(f"{path}: not a trace: {_short(error)}.") from error
-    except OSError as error:
-        if error.errno != errno.EINVAL:
-            raise
-        raise TraceError(f"{path}: not a trace: it refers to data before its beginning.") from error  # a negative seek
     if not isinstance(head, dict):
         raise TraceError(f"{path}: not a trace: it has no head.")
     for name, table in _tables(head).items():
@@ -172,7 +168,14 @@ def _check_rank_count(path: Path, text: str) -> None:
 
 def _array(file: zipfile.ZipFile, name: str) -> Rows:
     """Return an array without pickles; numpy's `load` returns the bytes of a member that is not an array."""
-    with file.open(f"{name}.npy") as stream:
+    member = file.getinfo(f"{name}.npy")
+    with file.open(member) as stream:  # numpy allocates the memory that a header specifies
+        version = np.lib.format.read_magic(stream)
+        readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+        shape, _, kind = readers[version](stream)
+        if prod(shape) * kind.itemsize > member.file_size:
+            raise ValueError(f"{name} has {member.file_size:,} bytes, less than its header specifies")
+    with file.open(member) as stream:
         array: Rows = np.lib.format.read_array(stream, allow_pickle=False)
     return array
 

@@ -124,7 +124,7 @@ class HitTester:
 
 
 def _source_line(file: str, line: int) -> str:
-    """Return a line of a program. A trace of somebody else may name any path, also of a device or of a large file."""
+    """Return a line of a program. A trace may name any path, also that of a device or of a large file."""
     if file not in linecache.cache and not (os.path.isfile(file) and os.path.getsize(file) <= MAX_SOURCE):
         return ""
     return linecache.getline(file, line).strip()

@@ -119,9 +119,8 @@ def check(name: str, count: int, prepare: Prepare, directory: str, show: int) ->
         sentences[re.sub(r"'[^']*'|\d+", "N", outcome.text)[:150]] += 1
     results = sentences.pop("", 0)
     found["words"] += not results  # then the examples are not valid, or nothing is read
-    sys.stdout.write(
-        f"{name}: {count} mutants, {results} results, longest {worst.seconds} s, in all {monotonic() - began:.1f} s, {dict(+found) or 'no problems'}\n"
-    )
+    times = f"longest {worst.seconds} s, in all {monotonic() - began:.1f} s"
+    sys.stdout.write(f"{name}: {count} mutants, {results} results, {times}, {dict(+found) or 'no problems'}\n")
     sys.stdout.flush()
     if show > 100:
         sys.stdout.write("".join(f"    {number} {text}\n" for text, number in sentences.most_common(show)))

@@ -17,7 +17,6 @@ import numpy as np
 
 from tests.fuzz.files.mutation import WORDS, change_json
 
-
 SHAPES = (b"(10**9,)", b"(100000000,)", b"(-1,)", b"()", b"(2, 3)", b"(1000000000000000,)", b"(True,)")
 
 
@@ -40,9 +39,9 @@ def rewrite(data: bytes, random: Random) -> bytes:
         elif change == 1:
             members[name] = pickle.dumps(Payload())
         elif change == 2:
-            members[random.choice(WORDS) or "x"] = members.pop(name)
+            members[random.choice(WORDS).strip("\0") or "x"] = members.pop(name)
         elif change == 3:
-            members[name] = members[name] + b"\0" * random.choice((1, 10**6, 3 * 10**8 if random.random() < 0.02 else 10))
+            members[name] = members[name] + b"\0" * random.choice((1, 10**6, 3 * 10**8 if random.random() < 0.003 else 10))
         elif change == 4:
             members[name] = _header(members[name], random)
         elif change == 5:
