@@ -1,4 +1,4 @@
-"""What files of other people must not do, one kind of attack after the other."""
+"""Attacks by files that people exchange, one kind after the other."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     "name", ["./evil.py", "evil.py", '"chain(segment_bytes=./evil.py)"', '"chain(segment_bytes=[./evil.py])"']
 )
 def test_measurements_cannot_choose_a_file_that_is_executed(name: str, capsys: Capture) -> None:
-    """Neither as an algorithm nor as a parameter; the sentence says how to choose the file."""
+    """An algorithm or a parameter is not a path; the sentence says how to choose the file."""
     Path("m.csv").write_text(ROW.format(name))
     assert main(["compare", "bcast", "-n", "4", "--bytes", "8", "--beside", "m.csv"]) == 2
     assert re.search(r"m\.csv names a file with an algorithm, .* --algorithms ", capsys.readouterr().err)

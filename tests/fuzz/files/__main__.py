@@ -53,7 +53,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     ),
     "suppressions": lambda file: project_suppressions(os.path.dirname(os.path.abspath(file))),
 }
-"""What reads files while a program runs, or before a command computes the cases in a file, whose time is not limited."""
+"""Functions that read files while a program runs, or before a command computes the cases of a file, which may take long."""
 
 
 def _call(function: Callable[[str], object], file: str) -> tuple[str, int, str]:

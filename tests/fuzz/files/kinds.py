@@ -266,7 +266,7 @@ comm.Barrier()  # fakempi: ignore[send-buffer-overwritten, file-leak]
 """
 
 CALIBRATE = ("calibrate", "--quiet", "-o", "out.toml")
-BESIDE = ("compare", "bcast", "-n", "4", "--bytes", "8", "--no-plot", "--jobs", "1")
+MEASURED = ("compare", "bcast", "-n", "4", "--bytes", "8", "--no-plot", "--jobs", "1")
 
 KINDS = (
     Kind("trace .json", "t.json", [
@@ -298,9 +298,9 @@ KINDS = (
     Kind("output of a benchmark", "latency.txt", [(*CALIBRATE, "--from", "node:{}"), (*CALIBRATE, "--from", "{}")],
          lambda: [_osu(), _imb()], lambda: _osu(30_000)),
     Kind("measurements .csv", "times.csv", [
-        (*BESIDE, "--beside", "{}"), ("broadcasts", "{}"), (*BESIDE, "--default", "--beside", "{}"),
+        (*MEASURED, "--beside", "{}"), ("broadcasts", "{}"), (*MEASURED, "--default", "--beside", "{}"),
     ], _measurements, _many_measurements),
-    Kind("measurements .txt", "bcast.txt", [(*BESIDE, "--beside", "{}:ranks=4")],
+    Kind("measurements .txt", "bcast.txt", [(*MEASURED, "--beside", "{}:ranks=4")],
          lambda: [_osu_bcast()], lambda: _osu_bcast(30_000)),
     Kind("block sizes", "counts.txt", [("counts", "{}")],
          lambda: [b"5\n0 # none\n3\n", b"5, 0, 3\n", b"[5, 0, 3]"], lambda: b"[" + b"8, " * 300_000 + b"8]"),
@@ -323,7 +323,7 @@ TEXTS = {
 
 
 def support_files() -> dict[str, bytes]:
-    """Return the valid files that commands need besides the mutant."""
+    """Return the valid files that commands need in addition to the mutant."""
     return {
         "allreduce.xml": _written(_recorded("allreduce", "ring", 3, 24), ".xml"),
         "cores_of_pairs.csv": _cores(), "pairs_of_cores.csv": _pairs(), "samples_of.csv": _samples(12), "m.toml": _machine(),

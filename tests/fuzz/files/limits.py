@@ -31,7 +31,7 @@ Prepare = Callable[[int], Callable[[], tuple[str, int, str]]]
 
 
 class Outcome(NamedTuple):
-    """What happened to one mutant: the kind of its problem, or empty; a description; the CPU time and the memory used."""
+    """The result of one mutant: the kind of its problem, or empty; a description; the CPU time and the memory used."""
 
     index: int
     problem: str
