@@ -23,8 +23,8 @@ Node = tuple[int, int, bool]
 MAX_ENTRIES = 1 << 25
 """Upper limit of the entries of all vector clocks: 128 MiB."""
 
-MAX_VISITS = 1_000_000
-"""Upper limit of the steps that are visited without vector clocks: about two seconds."""
+MAX_VISITS = 500_000
+"""Upper limit of the steps that are visited without vector clocks: about a second."""
 
 
 class StepOrder:

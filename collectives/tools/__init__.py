@@ -8,5 +8,6 @@ plurals     numbers with nouns, for messages
 nodes       ranks that share a node
 subset      some ranks of a communicator as a communicator
 costs       costs of sending that differ between ranks
+text_files  read text files of other people
 unbuffered  a communicator whose sends are all synchronous
 """

@@ -47,12 +47,7 @@ MODELS: Mapping[str, Callable[..., CostModel]] = {
 MAX_BYTES = 2**40
 """Maximum size of a message in a comparison."""
 
-MAX_DEPTH = 50
-"""Maximum number of brackets within each other in an algorithm's parameters."""
-
-MAX_NAME = 4096
-"""Maximum length of the name or path of an algorithm, and of a list of sizes or ranks; a path is not longer on Linux."""
-
+MAX_LENGTH, MAX_DEPTH = 20_000, 50  # of algorithms with parameters
 _UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
 
 
@@ -108,12 +103,7 @@ def cost_model(text: str) -> CostModel:
             given[key] = value.split("+") if key == "placement" else _parameter_value(text, key, value, number_or_tuple)
         else:
             names = [inner_name for inner_name in known if inner_name not in ("intra", "inter", "files")]
-            names += [
-                f"{inner_name}.{inner}"
-                for inner_name in ("intra", "inter")
-                if inner_name in known
-                for inner in ("t_s", "t_w")
-            ]
+            names += [f"{each}.{inner}" for each in ("intra", "inter") if each in known for inner in ("t_s", "t_w")]
             raise unknown_name(f"{text}: parameter", key, names)
     defaults = TwoLevel()
     for part, numbers in within.items():
@@ -161,8 +151,6 @@ def _pairs(text: str, rest: str) -> Iterable[tuple[str, str]]:
 
 def _split(text: str) -> list[str]:
     """Split a text at commas that are not in parentheses."""
-    if len(text) > 16 * MAX_NAME:
-        raise usage_error(f"{_quoted(text)} is too long.")
     return [part.strip() for part in re.split(r",(?![^(]*\))", text)]
 
 
@@ -343,38 +331,31 @@ def _in_list(text: str) -> list[str]:
     >>> _in_list("a(b=[1, 2], c=d(e=3)), 'f, g'")
     ['a(b=[1, 2], c=d(e=3))', "'f, g'"]
     """
-    parts, start, before, closing, quote = list[str](), 0, "", "", ""
-    for at, char in enumerate(text):
+    parts, closing, quote = [""], "", ""
+    for char in text:
         if quote:
             quote = "" if char == quote else quote
-        elif char in "\"'" and not before.strip("([=,"):  # not an apostrophe within a word
+        elif char in "\"'" and not parts[-1].rstrip(" ")[-1:].strip("([=,"):  # not an apostrophe within a word
             quote = char
         elif char in "([":
             closing += ")" if char == "(" else "]"
-            if len(closing) > MAX_DEPTH:
-                raise usage_error(f"{_quoted(text)}: more than {MAX_DEPTH} brackets within each other.")
+            if len(closing) > MAX_DEPTH or len(text) > MAX_LENGTH:
+                raise usage_error(f"{_quoted(text)} is longer than {MAX_LENGTH:,}, or has {MAX_DEPTH} nested brackets.")
         elif char in ")]":
             if closing[-1:] != char:
-                raise usage_error(f"{_shortened(text)}: unmatched {char}.")
+                raise usage_error(f"{text}: unmatched {char}.")
             closing = closing[:-1]
         if char == "," and not (closing or quote):
-            parts.append(text[start:at])
-            start, before = at + 1, ""
-        elif char != " ":
-            before = char
+            parts.append("")
+        else:
+            parts[-1] += char
     if quote or closing:
-        raise usage_error(f"{_shortened(text)}: missing {quote or closing[-1]}.")
-    return [part.strip() for part in (*parts, text[start:]) if part.strip()]
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= MAX_NAME else f"{text[:80]}..."
+        raise usage_error(f"{text}: missing {quote or closing[-1]}.")
+    return [part.strip() for part in parts if part.strip()]
 
 
 def _call(text: str, message: str) -> tuple[str, dict[str, Any]]:
     """Return a name or a path, which may be quoted, and the parameters in parentheses after it."""
-    if len(text.partition("(")[0]) > MAX_NAME:
-        raise usage_error(f"{_quoted(text)} is too long for the name of an algorithm.")
     match = re.fullmatch(r"""(?:(["'])(.*?)\1|([^("'][^(]*?))\s*(?:\((.*)\))?""", text, re.DOTALL)
     name = match and (match[2] or match[3])
     if not match or not name or not (is_path(name) or re.fullmatch(r"[\w.-]+", name)):

@@ -173,8 +173,8 @@ def _array(file: zipfile.ZipFile, name: str) -> Rows:
         version = np.lib.format.read_magic(stream)
         readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
         shape, _, kind = readers[version](stream)
-        if prod(shape) * kind.itemsize > member.file_size:
-            raise ValueError(f"{name} has {member.file_size:,} bytes, less than its header specifies")
+        if any(type(n) is not int for n in shape) or not 0 <= prod(shape) * kind.itemsize <= member.file_size:
+            raise ValueError(f"{name} has {member.file_size:,} bytes, which its header contradicts")
     with file.open(member) as stream:
         array: Rows = np.lib.format.read_array(stream, allow_pickle=False)
     return array

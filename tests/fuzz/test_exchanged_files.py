@@ -137,8 +137,8 @@ def test_measurements_that_are_too_large(text: str, part: str, capsys: Capture) 
 
 
 def test_texts_of_algorithms_have_limits() -> None:
-    """The time and the depth of parsing are bounded."""
-    for text in ("a" * 100_000, "a(b=" * 60 + "c" + ")" * 60, "[" * 100_000, "a(b=c)" * 10_000):
+    """The length of a text with brackets and their depth are bounded."""
+    for text in ("a(b=x(),c=" * 60 + "c" + ")" * 60, "a(b=" * 60 + "c" + ")" * 60, "[" * 100_000, "a(b=c)" * 10_000):
         with pytest.raises(MPIValueError) as raised:
             algorithm_names(text)
         assert len(str(raised.value)) < 5000
@@ -166,7 +166,7 @@ def test_the_work_of_a_verification_is_limited() -> None:
 def test_the_order_of_steps_by_vector_clocks_is_that_of_the_graph(monkeypatch: pytest.MonkeyPatch) -> None:
     """For each pair of steps of schedules of the catalogue, and of mutants with fewer dependencies."""
     random, count = Random(5), 0
-    for schedule in random.sample(small(), 8):
+    for schedule in random.sample(small(), 5):
         for changed in [schedule, *(mutant(schedule, random) for _ in range(2))]:
             if changed is None or (matching := execute(changed)).blocked or len(matching.ended) > 60:
                 continue
@@ -180,7 +180,7 @@ def test_the_order_of_steps_by_vector_clocks_is_that_of_the_graph(monkeypatch: p
                 in_graph = graph._precedes((*a, True), (*b, False)) or graph._precedes((*b, True), (*a, False))
                 assert clocks.ordered(a, b) == in_graph
                 count += 1
-    assert count > 1000
+    assert count > 500
 
 
 @pytest.mark.parametrize("p", [16, pytest.param(64, marks=pytest.mark.slow)])
@@ -189,3 +189,28 @@ def test_a_large_ring_is_verified(p: int, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(causality, "MAX_VISITS", 0)
     record(find("allreduce", "ring"), make_case("allreduce", p, 0, p * p)).save("ring.xml")
     assert load("ring.xml").verify() == []
+
+
+def test_a_run_that_would_take_long_is_an_error(capsys: Capture) -> None:
+    """Many idle ranks, or many messages that are pending at a time; faults are reported without a picture."""
+    head = {"format": "fakempi schedule", "version": 1, "operation": "barrier"}
+    count = 5000
+    sends = [[{"send": 1} for _ in range(count)], [{"recv": 0, "tag": 1} for _ in range(count)]]
+    idle = {**head, "ranks": 20_000, "steps": [[]] * 20_000, "buffers": [{}] * 20_000}
+    busy = {**head, "ranks": 2, "steps": sends, "buffers": [{}] * 2}
+    for content, part in ((busy, "would wait"), (idle, "too many ranks")):
+        Path("s.json").write_text(json.dumps(content))
+        for action in ("run", "show"):
+            assert main(["schedule", action, "s.json"]) == 2
+            assert part in capsys.readouterr().err
+    Path("s.json").write_text(json.dumps(busy))
+    assert main(["schedule", "verify", "s.json"]) == 1
+    assert "has no partner" in capsys.readouterr().out
+
+
+def test_a_step_that_never_ends_is_always_a_fault() -> None:
+    """Also if other steps would never end with buffering."""
+    for schedule in small()[::4]:
+        for changed in (mutant(schedule, Random(seed)) for seed in range(3)):
+            if changed is not None and execute(changed).blocked:
+                assert changed.verify()

@@ -26,6 +26,7 @@ _NUMBERS = ("p", "q", "bytes")
 _KEY = ("algorithm", *_NUMBERS, "distribution")
 _COLUMNS = ("operation", "kind", *_KEY, "seconds")
 
+LONGEST_NAME = 1000
 LIBRARY = "default"
 """Value of the column `algorithm` in rows for which the MPI library chose the algorithm."""
 
@@ -197,7 +198,7 @@ def requests(measured: Measurements) -> list[tuple[str, dict[str, Any]]]:
     found = []
     for name in measured.algorithms:
         try:
-            [request] = algorithm_names(name)
+            [request] = algorithm_names(name if len(name) <= LONGEST_NAME else "")
         except ValueError:
             raise _file_error(f"{measured.path}: {name[:80]!r} is not the name of an algorithm.") from None
         if any(map(is_path, _texts(request))):

@@ -66,14 +66,15 @@ def _call(function: Callable[[str], object], file: str) -> tuple[str, int, str]:
 
 
 def of_files(kind: Kind, seed: int, count: int) -> Prepare:
-    """Return the function that writes mutant `index` of a kind; long runs begin with the large valid file."""
+    """Return the function that writes mutant `index` of a kind; the first ones are valid, in long runs large."""
     samples, parser = kind.small(), make_parser()
     large = kind.large() if count >= LARGE_FROM else b""
 
     def prepare(index: int) -> Callable[[], tuple[str, int, str]]:
         random = Random(f"{kind.name} {seed} {index}")
         path = Path(kind.file)
-        data = large if large and index < len(kind.commands) else mutant(samples, random, kind.rewrite)
+        is_valid = index < len(kind.commands)
+        data = large or samples[index % len(samples)] if is_valid else mutant(samples, random, kind.rewrite)
         path.unlink(missing_ok=True)
         path.write_bytes(data)
         arguments = [word.replace("{}", kind.file) for word in kind.commands[index % len(kind.commands)]]
@@ -89,15 +90,17 @@ def of_texts(name: str, seed: int, count: int) -> Prepare:
     samples = [text.encode() for text in TEXTS[name]]
 
     def prepare(index: int) -> Callable[[], tuple[str, int, str]]:
-        text = mutant(samples, Random(f"{name} {seed} {index}")).decode("utf-8", "replace").replace("evil", "nothing")
+        data = mutant(samples, Random(f"{name} {seed} {index}")) if index >= len(samples) else samples[index]
+        text = data.decode("utf-8", "replace").replace("evil", "nothing")[:4096]
 
         def act() -> tuple[str, int, str]:
+            messages = []
             for reader in READERS[name]:
                 try:
                     reader(text)
                 except MPIError as error:
-                    return "", 2, str(error)[-1000:].encode("unicode_escape").decode()
-            return "", 0, ""
+                    messages.append(printable(str(error)[-1000:]))
+            return "", 2, messages[0] if len(messages) == len(READERS[name]) else ""
 
         return act
 
@@ -113,7 +116,7 @@ def check(name: str, count: int, prepare: Prepare, directory: str, show: int) ->
         if outcome.problem:
             found[outcome.problem] += 1
             if found[outcome.problem] <= show:
-                line = f"{name} {outcome.index}: {outcome.problem}, {outcome.seconds} s, {outcome.megabytes} MB"
+                line = f"{name} {outcome.number}: {outcome.problem}, {outcome.seconds} s, {outcome.megabytes} MB"
                 sys.stdout.write(f"{line}\n{outcome.text[-1500:]}\n")
         worst = max(worst, outcome, key=lambda one: one.seconds)
         sentences[re.sub(r"'[^']*'|\d+", "N", outcome.text)[:150]] += 1
@@ -141,15 +144,14 @@ def main() -> int:
         Path("mpi_course").mkdir()
         for name, data in support_files().items():
             Path(name).write_bytes(data)
-        prepared = {kind.name: (of_files, kind) for kind in KINDS} | {name: (of_texts, name) for name in TEXTS}
-        for name, (make, what) in prepared.items():
+        makers: dict[str, Callable[[int, int], Prepare]] = {kind.name: partial(of_files, kind) for kind in KINDS}
+        makers |= {name: partial(of_texts, name) for name in TEXTS}
+        for name, make in makers.items():
             if name.startswith(options.kinds):
                 kinds += 1
-                found += check(
-                    name, options.count, make(what, options.seed, options.count), os.path.realpath(directory), options.show
-                )
-                for path in ("pyproject.toml",):
-                    Path(path).unlink(missing_ok=True)
+                prepare = make(options.seed, options.count)
+                found += check(name, options.count, prepare, os.path.realpath(directory), options.show)
+                Path("pyproject.toml").unlink(missing_ok=True)
         found["code"] += os.path.exists("pwned")
         os.chdir(before)
     sys.stdout.write(

@@ -18,6 +18,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from time import process_time
 from typing import Any, NamedTuple
+from unicodedata import category
 from unittest.mock import patch
 
 from tests.fuzz.files.watching import Watch
@@ -30,10 +31,14 @@ Prepare = Callable[[int], Callable[[], tuple[str, int, str]]]
 """Writes a mutant, and returns a function that reads it: it returns the name of the file, the exit code and the message."""
 
 
+BIDIRECTIONAL = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+"""Characters that change the direction of the text that follows."""
+
+
 class Outcome(NamedTuple):
     """The result of one mutant: the kind of its problem, or empty; a description; the CPU time and the memory used."""
 
-    index: int
+    number: int
     problem: str
     text: str
     seconds: float
@@ -53,7 +58,7 @@ def outcomes(count: int, prepare: Prepare, directory: str) -> Iterator[Outcome]:
         with os.fdopen(source, encoding="utf-8") as lines:
             for line in lines:
                 outcome = Outcome(*json.loads(line))
-                start = outcome.index + 1
+                start = outcome.number + 1
                 yield outcome
         _, status = os.waitpid(pid, 0)
         if start < count:
@@ -72,7 +77,10 @@ def _child(start: int, count: int, prepare: Prepare, directory: str, target: int
         watch = Watch(directory)
         with os.fdopen(target, "w", encoding="utf-8", buffering=1) as lines:
             for index in range(start, count):
-                lines.write(json.dumps(_measured(index, prepare, watch)) + "\n")
+                outcome = _measured(index, prepare, watch)
+                for _ in range(2 if outcome.problem == "slow" else 0):  # CPU time is longer while other programs run
+                    outcome = min(outcome, _measured(index, prepare, watch), key=lambda one: one.seconds)
+                lines.write(json.dumps(outcome) + "\n")
     except BaseException:
         traceback.print_exc()
         os._exit(1)
@@ -120,9 +128,9 @@ def _problem(act: Callable[[], tuple[str, int, str]], watch: Watch) -> tuple[str
         return "code", f"{watch.seen[0]}; {message}"
     if "Traceback (most recent" in message:
         return "traceback", message
-    if code not in (0, 1) and (name not in message or not message.rstrip().endswith((".", "?"))):
+    if message and code not in (0, 1) and (name not in message or not message.rstrip().endswith((".", "?"))):
         return "words", f"exit code {code}: {message}"
-    if any(not (char.isprintable() or char == "\n") for char in message):
+    if any((category(char) == "Cc" and char != "\n") or char in BIDIRECTIONAL for char in message):
         return "words", f"control characters: {message!r}"
     return "", message
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -132,7 +133,8 @@ def _verify(schedule: Schedule, options: Namespace) -> int:
         return CLEAN
     for fault in faults:
         print_text(out, f"{fault.kind}: {fault}", "red")
-    out.print(marked(schedule, faults[0], simulate(schedule, parse.cost_model(options.cost)), out.width))
+    with suppress(InvalidScheduleError):  # too many ranks or messages for a picture
+        out.print(marked(schedule, faults[0], simulate(schedule, parse.cost_model(options.cost)), out.width))
     print_text(out, f"{title}: {counted(len(faults), 'fault', ',')}: the schedule does not implement {name}.", "bold")
     return FAULTY
 
