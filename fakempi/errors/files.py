@@ -34,11 +34,11 @@ def read_bytes(path: str | os.PathLike[str], limit: int = MAX_BYTES) -> bytes:
 
 
 @contextmanager
-def naming(path: str) -> Iterator[None]:
-    """Begin the text of an error with the path of the file whose contents cause it, unless the text names the file."""
+def naming(*paths: str) -> Iterator[None]:
+    """Begin the text of an error with the paths of the files whose contents cause it, unless the text names one of them."""
     try:
         yield
     except MPIError as error:
-        if not path or os.path.basename(path) in str(error):
+        if not paths or any(os.path.basename(path) in str(error) for path in paths):
             raise
-        raise MPIValueError(ERR_ARG, f"{path}: {error}") from error
+        raise MPIValueError(ERR_ARG, f"{', '.join(paths)}: {error}") from error

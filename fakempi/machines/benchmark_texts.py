@@ -65,11 +65,11 @@ def _tables(path: str, lines: list[str]) -> Iterator[BenchmarkTable]:
             yield table
             table, columns = BenchmarkTable(_name(title[1]), 0, []), (0, 0.0)
         elif match := re.search(r"#processes\s*=\s*(\d+)", line):
-            table = table._replace(processes=int(match[1]))
+            table = table._replace(processes=parse_size(match[1], where))
         elif match := re.match(r"#\s*Datatype:\s*MPI_(\w+)", line):
             table = table._replace(dtype=match[1].lower())
         elif match := re.search(r"\[\s*pairs:\s*(\d+)\s*\]", line):
-            table = table._replace(processes=2 * int(match[1]))
+            table = table._replace(processes=2 * parse_size(match[1], where))
         elif re.match(r"\s*#\s*(Size|bytes|#?repetitions)|\s*#bytes|\s*#repetitions|#\s*Avg Lat", line, re.IGNORECASE):
             columns = _value_column(where, line, table.name)
         elif line.strip() and not line.lstrip().startswith("#") and re.match(r"[\d.]+$", line.split()[0]):

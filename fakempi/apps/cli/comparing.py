@@ -71,9 +71,9 @@ def compare(options: Namespace) -> int:
         return _compare_bits(options, kind, operation)
     _check_files(options)
     measurements = read_measurements(options.measured, operation, kind, options.placement) if options.measured else None
-    with naming(options.measured if measurements else ""):
+    parse.cost_model(options.cost)  # before the placement of the measurements is added, which it may not support
+    with naming(*([options.measured] if measurements else [])):
         if measurements:
-            parse.cost_model(options.cost)  # an error of the option does not name the file
             options.cost = measurements.placed(options.cost)
         if measurements and not options.algorithms:
             requested = requests(measurements)

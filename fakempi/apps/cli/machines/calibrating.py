@@ -110,7 +110,7 @@ def _fitted(
             depth = ProcessLocation._fields.index(level) + 1
             given[level] = max(Counter(location[1:depth] for location in locations or ()).values())
     ranks_per = {f"ranks_per_{level}": number for level, number in given.items()}
-    with naming(options.sources[0].rpartition(":")[2] if options.sources else ""):
+    with naming(*(_level_and_path(source)[1] for source in options.sources)):
         calibration = fit(samples, provenance=provenance, **ranks_per)
     if options.collectives:
         with naming(options.collectives):
@@ -122,10 +122,11 @@ def _fitted(
 def broadcasts(path: str, averages: bool) -> tuple[list[tuple[int, int, float]], bool, list[TreeTime]]:
     """Return the linear broadcasts of a file, whether its times are averages, and its other broadcasts."""
     measured = read_measurements(path, "bcast")
-    found = {
-        name: contenders("bcast", requested=[request])[0]
-        for name, request in zip(measured.algorithms, requests(measured), strict=True)
-    }
+    with naming(path):
+        found = {
+            name: contenders("bcast", requested=[request])[0]
+            for name, request in zip(measured.algorithms, requests(measured), strict=True)
+        }
     linear, trees = [], []
     for (name, p, _, nbytes, _), seconds in measured.seconds.items():
         if name == "linear":
@@ -139,12 +140,17 @@ def broadcasts(path: str, averages: bool) -> tuple[list[tuple[int, int, float]],
 # -- files -----------------------------------------------------------------------------------------------------------------
 
 
+def _level_and_path(source: str) -> tuple[str, str]:
+    """Return the level and the path of `node:FILE`; the level of a path alone is empty."""
+    level, _, path = source.partition(":")
+    return (level, path) if level in LEVELS and path else ("", source)
+
+
 def _read(options: Namespace) -> tuple[list[Sample], list[tuple[str, str]]]:
     placement = read_placement(options.placement) if options.placement else None
     samples: list[Sample] = []
     for source in options.sources:
-        level, _, rest = source.partition(":")
-        level, path = (level, rest) if level in LEVELS and rest else ("", source)
+        level, path = _level_and_path(source)
         if is_benchmark_text(path):
             tables = read_tables(path)
             calibration = samples_of(tables, level or "network")

@@ -39,7 +39,7 @@ NO_RANGES = (
 def schedule(options: Namespace) -> int:
     """Execute the action; returns the exit code."""
     actions = {"show": _show, "verify": _verify, "run": _run, "export": _export}
-    with naming(options.source if options.source.endswith(SCHEDULE_SUFFIXES) else ""):
+    with naming(*([options.source] if options.source.endswith(SCHEDULE_SUFFIXES) else [])):
         try:
             return actions[options.action](_schedule(options), options)
         except RankError as error:  # the messages of the schedule do not fit each other
