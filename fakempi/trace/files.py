@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import struct
+import tokenize
 import zipfile
 import zlib
 from io import BytesIO
@@ -47,10 +48,13 @@ FORMATS = (1, 2, FORMAT)
 MAX_BYTES = 1 << 34
 """Upper limit of the size of a file that is read: 16 GiB."""
 
+MAX_CHARACTER = 0x10FFFF
+
 LARGE = 2**28
 """The compression ratio is checked only for files of more than this number of bytes when uncompressed."""
 
-BAD_ZIP = (KeyError, ValueError, EOFError, NotImplementedError, RuntimeError, zipfile.BadZipFile, zlib.error, struct.error)
+BAD_HEADER = (KeyError, ValueError, EOFError, NotImplementedError, RuntimeError, SyntaxError, tokenize.TokenError)
+BAD_ZIP = (*BAD_HEADER, zipfile.BadZipFile, zlib.error, struct.error)
 """Exceptions of zipfile and numpy for files that are broken, encrypted, or compressed by an unknown method."""
 
 TABLES = {"transfers": TRANSFERS, "computes": COMPUTES, "regions": REGIONS}
@@ -175,8 +179,12 @@ def _array(file: zipfile.ZipFile, name: str) -> Rows:
         shape, _, kind = readers[version](stream)
         if any(type(n) is not int for n in shape) or not 0 <= prod(shape) * kind.itemsize <= member.file_size:
             raise ValueError(f"{name} has {member.file_size:,} bytes, which its header contradicts")
+    if kind.kind == "U" and (shape or kind.str[0] != "<"):
+        raise ValueError(f"{name} is not one text")
     with file.open(member) as stream:
         array: Rows = np.lib.format.read_array(stream, allow_pickle=False)
+    if kind.kind == "U" and array.nbytes and array.reshape(1).view("<u4").max() > MAX_CHARACTER:
+        raise ValueError(f"{name} is not a text of Unicode")  # Python would raise SystemError, later
     return array
 
 

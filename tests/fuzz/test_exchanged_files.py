@@ -11,6 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 
 import fakempi
@@ -214,3 +215,13 @@ def test_a_step_that_never_ends_is_always_a_fault() -> None:
         for changed in (mutant(schedule, Random(seed)) for seed in range(3)):
             if changed is not None and execute(changed).blocked:
                 assert changed.verify()
+
+
+def test_a_text_in_an_archive_is_one_of_unicode() -> None:
+    """numpy makes texts of any numbers, with which Python then fails elsewhere."""
+    head = np.array("x" * 9)
+    content = head.reshape(1).view(np.uint32).copy()
+    content[3] = 0x7FFFFFFF
+    np.savez("bad.npz", head=content.view("<U9").reshape(()))
+    with pytest.raises(TraceError, match="head is not a text of Unicode"):
+        fakempi.load("bad.npz")
