@@ -27,6 +27,8 @@ from fakempi.apps.tui.hit_test import _source_line
 from fakempi.core.options import algorithm_names
 from fakempi.errors import MPIValueError, TraceError
 from fakempi.errors.files import read_bytes
+from fakempi.trace.columns import Columns
+from fakempi.view.critical import critical_path
 from tests.cli.test_running import Capture
 from tests.collectives.schedules.mutants import mutant
 from tests.collectives.schedules.samples import small
@@ -225,3 +227,12 @@ def test_a_text_in_an_archive_is_one_of_unicode() -> None:
     np.savez("bad.npz", head=content.view("<U9").reshape(()))
     with pytest.raises(TraceError, match="head is not a text of Unicode"):
         fakempi.load("bad.npz")
+
+
+def test_bars_of_a_view_do_not_exceed_their_width() -> None:
+    """Times in a file may exceed the end of its run."""
+    trace = fakempi.run(lambda comm: fakempi.compute(1.0), 1, trace=True).trace
+    assert trace is not None
+    trace.compute_rows["end"] = 1e90
+    damaged = Columns([1e-300], trace.calls, trace.names, trace.transfer_rows, trace.compute_rows, trace.region_rows, {})
+    assert max(map(len, critical_path(damaged, width=80).plain.splitlines())) <= 80
