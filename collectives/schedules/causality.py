@@ -77,6 +77,10 @@ class StepOrder:
             clock[chain] = 2 * position
         return clocks
 
+    def chains(self, rank: int) -> list[int]:
+        """Return the chain of each step of a rank; the steps of a chain are ordered."""
+        return [self._position[rank, index][0] for index in range(len(self._schedule.steps[rank]))]
+
     def starts_in_order(self, first: Event, second: Event) -> bool:
         """Whether the first step starts before the second one starts, in every execution."""
         return self._precedes((*first, False), (*second, False))

@@ -26,7 +26,7 @@ def races(schedule: Schedule, causality: StepOrder) -> Iterator[Fault]:
             for ranges, is_write in ((step.reads(), False), (step.writes(), True))
             for where in ranges
         ]
-        reported = set()
+        reported, chains = set(), causality.chains(rank)
         for a, b in _overlapping(accesses):
             pairs += 1
             if pairs > limit:
@@ -34,7 +34,7 @@ def races(schedule: Schedule, causality: StepOrder) -> Iterator[Fault]:
                     f"{schedule.place(rank, a[1])}: {steps[a[1]]}: too many steps access the same bytes: verification "
                     f"compares at most {limit:,} pairs; verify the schedule for fewer ranks"
                 )
-            if not (a[2] or b[2]) or a[1] == b[1] or causality.ordered((rank, a[1]), (rank, b[1])):
+            if chains[a[1]] == chains[b[1]] or not (a[2] or b[2]) or causality.ordered((rank, a[1]), (rank, b[1])):
                 continue
             pair = tuple(sorted((a[1], b[1])))
             if pair not in reported:
@@ -58,9 +58,10 @@ def _overlapping(accesses: list[Access]) -> Iterator[tuple[Access, Access]]:
         if access[0].buffer != UNKNOWN:
             by_buffer.setdefault(access[0].buffer, []).append(access)
     for group in by_buffer.values():
-        active: list[Access] = []
+        active: list[tuple[int, Access]] = []  # with the ends of their ranges
         for access in sorted(group, key=lambda entry: entry[0].offset):
-            active = [other for other in active if other[0].stop > access[0].offset]
-            for other in active:
+            start = access[0].offset
+            active = [entry for entry in active if entry[0] > start]
+            for _, other in active:
                 yield other, access
-            active.append(access)
+            active.append((access[0].stop, access))
