@@ -10,6 +10,7 @@ contracts       what an operation demands of the outputs
 contract_files  what each rank must end with, in a JSON file
 matching        execute a schedule without data: which messages match, and which steps never end
 causality       which steps are ordered
+work            limits of the work of a verification
 contents        symbolic contents of buffers
 verification    find faults
 races           unordered steps that access the same bytes

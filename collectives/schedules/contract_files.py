@@ -13,29 +13,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from collectives.schedules.errors import InvalidScheduleError
+from collectives.tools.text_files import read_text
 
 Piece = tuple[int, int, Sequence[tuple[int, int]]]
 """Offset and number of bytes in an output, and (rank, offset) of the operands of its first byte."""
 
 FORMAT, VERSION = "fakempi contract", 1
-MAX_BYTES = 1 << 28
-"""Upper limit of the size of a file that is read."""
 
 
 def read_contract(path: str, ranks: int) -> list[list[Piece]]:
     """Return the required pieces of the outputs, by rank. Raises InvalidScheduleError if the file is invalid."""
     try:
-        if Path(path).stat().st_size > MAX_BYTES:
-            raise InvalidScheduleError(f"{path}: larger than {MAX_BYTES >> 20} MiB")
-        data = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InvalidScheduleError(f"{path}: {error.strerror}") from None
-    except InvalidScheduleError:
-        raise
+        text = read_text(path)
+    except ValueError as error:
+        raise InvalidScheduleError(f"{path}: {error}") from None
+    try:
+        data = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise InvalidScheduleError(f"{path}: not valid JSON: {error}"[:300]) from None
     if not isinstance(data, dict) or data.get("format") != FORMAT or data.get("version") != VERSION:

@@ -12,6 +12,7 @@ from typing import Final
 from collectives.schedules.contract_files import Piece, read_contract
 from collectives.schedules.errors import InvalidScheduleError
 from collectives.schedules.schedule import Schedule
+from collectives.schedules.work import check_ranks
 
 Contributions = tuple[tuple[int, int], ...]
 """(rank, offset) of each operand, from left to right."""
@@ -31,6 +32,8 @@ def demands(schedule: Schedule, operation: str) -> list[list[Piece]]:
     name = NAMES.get(operation, operation)
     if operation.endswith(".json"):
         return _checked(schedule, operation, read_contract(operation, schedule.ranks))
+    if name in ("barrier", *DEMANDS):
+        check_ranks(schedule, name)
     if name == "barrier":
         return [[] for _ in range(schedule.ranks)]
     if name not in DEMANDS:

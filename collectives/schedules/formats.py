@@ -10,6 +10,7 @@ from typing import Final
 from collectives.schedules import goal, json_format, msccl
 from collectives.schedules.errors import InvalidScheduleError
 from collectives.schedules.schedule import Schedule
+from collectives.tools.text_files import read_text
 
 FORMATS: Final[dict[str, tuple[Callable[[str], Schedule], Callable[[Schedule], str]]]] = {
     ".json": (json_format.read, json_format.write),
@@ -17,8 +18,6 @@ FORMATS: Final[dict[str, tuple[Callable[[str], Schedule], Callable[[Schedule], s
     ".xml": (msccl.read, msccl.write),
 }
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-MAX_BYTES = 1 << 30
-"""Upper limit of the size of a file that is read."""
 
 
 def load(path: str | Path) -> Schedule:
@@ -36,13 +35,9 @@ def load(path: str | Path) -> Schedule:
     path = Path(path)
     read, _ = _format(path)
     try:
-        if path.stat().st_size > MAX_BYTES:
-            raise InvalidScheduleError(f"{path}: larger than {MAX_BYTES >> 20} MiB")
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InvalidScheduleError(f"{path}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise InvalidScheduleError(f"{path}: not a text file in UTF-8") from None
+        text = read_text(path)
+    except ValueError as error:
+        raise InvalidScheduleError(f"{path}: {error}") from None
     try:
         schedule = read(text)
         _check_names(schedule)

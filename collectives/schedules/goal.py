@@ -169,7 +169,7 @@ def _json(text: str, number: int) -> dict[str, Any]:
 
 
 def _read_note(data: dict[str, Any], number: int) -> Step:
-    kind = data.pop("kind", None)
+    kind = str(data.pop("kind", None))
     value = 0 if kind in ("send", "recv", "compute") else None
     try:
         return json_format._step_in({kind: value} | data, "the comment")

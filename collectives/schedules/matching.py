@@ -27,12 +27,14 @@ class Matching:
     ----------
     pairs : (send, receive) in the order in which they match
     ended : all steps that end, in an order in which they can end; a receive follows its send
+    started : all steps that start, in an order in which they can start
     starts : the steps of each channel in the order in which they start: sends and receives
     blocked : steps that have started and do not end
     """
 
     pairs: list[tuple[Event, Event]] = field(default_factory=list)
     ended: list[Event] = field(default_factory=list)
+    started: list[Event] = field(default_factory=list)
     starts: dict[Channel, tuple[list[Event], list[Event]]] = field(default_factory=lambda: defaultdict(lambda: ([], [])))
     blocked: list[Event] = field(default_factory=list)
 
@@ -69,6 +71,7 @@ def execute(schedule: Schedule) -> Matching:
         rank, index = event
         step = steps[rank][index]
         unended[event] = None
+        result.started.append(event)
         release(on_start[event])
         if step.kind not in ("send", "recv"):
             end(event)

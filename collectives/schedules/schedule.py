@@ -173,6 +173,8 @@ class Schedule:
         ordered : whether operands must be combined in rank order; by default true unless the schedule is `commutative`
         """
         ordered = not self.commutative if ordered is None else ordered
+        if not operation and self.operation.endswith(".json"):  # a file does not choose other files that are read
+            raise InvalidScheduleError(f"its operation is {self.operation!r}: name the contract yourself, as operation")
         faults: list[Fault] = _functions["verify"](self, operation or self.operation, ordered=ordered)
         return faults
 

@@ -46,13 +46,12 @@ def _first(faults: Iterator[Fault]) -> Iterator[Fault]:
 def _unmatched(schedule: Schedule, matching: Matching) -> Iterator[Fault]:
     """Yield steps that never end: a message without partner, or a cycle of waiting ranks."""
     reachable = replace(schedule, buffering="infinite")
-    without_partner = {*execute(reachable).blocked}
-    for rank, index in matching.blocked:
+    without_partner = {*execute(reachable).blocked} if matching.blocked else set()
+    for rank, index in [event for event in matching.blocked if event in without_partner] or matching.blocked:
         step, place = schedule.steps[rank][index], schedule.place(rank, index)
-        if (rank, index) in without_partner or not without_partner:
-            kind: FaultKind = "unmatched" if _is_unmatched(schedule, rank, index) else "deadlock"
-            why = "has no partner" if kind == "unmatched" else "waits in a cycle, or for a rank that waits in one"
-            yield Fault(kind, rank, index, str(step.source or step.target or ""), f"{place}: {step}: {why}")
+        kind: FaultKind = "unmatched" if _is_unmatched(schedule, rank, index) else "deadlock"
+        why = "has no partner" if kind == "unmatched" else "waits in a cycle, or for a rank that waits in one"
+        yield Fault(kind, rank, index, str(step.source or step.target or ""), f"{place}: {step}: {why}")
     if schedule.buffering == "infinite":
         for sends, receives in matching.starts.values():
             for rank, index in sends[len(receives) :]:

@@ -9,5 +9,6 @@ nodes       ranks that share a node
 subset      some ranks of a communicator as a communicator
 local       check of the local group of an intercommunicator
 costs       costs of sending that differ between ranks
+text_files  read text files of other people
 unbuffered  a communicator whose sends are all synchronous
 """

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+MAX_SIZE, MAX_DIGITS = 1 << 53, 99
 _UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
 
 
@@ -15,8 +16,9 @@ def parse_size(text: str) -> int:
     """Parse a non-negative integer with an optional k, M or G (powers of 1024); kB and KiB are the same as k."""
     match = re.fullmatch(r"([+-]?\d+)([kmg]?)(?:i?b)?", text.strip().lower())
     if match is None:
-        raise ValueError(f"{text.strip()!r} is not a number: use a form such as 0, 1500, 64k or 1M.")
-    size = int(match[1]) * _UNITS[match[2]]
+        raise ValueError(f"{text.strip()[:80]!r} is not a number: use a form such as 0, 1500, 64k or 1M.")
+    if len(match[1]) > MAX_DIGITS or (size := int(match[1]) * _UNITS[match[2]]) > MAX_SIZE:
+        raise ValueError(f"{text.strip()[:40]} is too large: the maximum is {MAX_SIZE:,}.")
     if size < 0:
         raise ValueError(f"{text.strip()} is negative: use 0 or more.")
     return size

@@ -47,6 +47,7 @@ MODELS: Mapping[str, Callable[..., CostModel]] = {
 MAX_BYTES = 2**40
 """Maximum size of a message in a comparison."""
 
+MAX_LENGTH, MAX_DEPTH = 20_000, 50  # of algorithms with parameters
 _UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
 
 
@@ -102,12 +103,7 @@ def cost_model(text: str) -> CostModel:
             given[key] = value.split("+") if key == "placement" else _parameter_value(text, key, value, number_or_tuple)
         else:
             names = [inner_name for inner_name in known if inner_name not in ("intra", "inter", "files")]
-            names += [
-                f"{inner_name}.{inner}"
-                for inner_name in ("intra", "inter")
-                if inner_name in known
-                for inner in ("t_s", "t_w")
-            ]
+            names += [f"{each}.{inner}" for each in ("intra", "inter") if each in known for inner in ("t_s", "t_w")]
             raise unknown_name(f"{text}: parameter", key, names)
     defaults = TwoLevel()
     for part, numbers in within.items():
@@ -343,6 +339,8 @@ def _in_list(text: str) -> list[str]:
             quote = char
         elif char in "([":
             closing += ")" if char == "(" else "]"
+            if len(closing) > MAX_DEPTH or len(text) > MAX_LENGTH:
+                raise usage_error(f"{_quoted(text)} is longer than {MAX_LENGTH:,}, or has {MAX_DEPTH} nested brackets.")
         elif char in ")]":
             if closing[-1:] != char:
                 raise usage_error(f"{text}: unmatched {char}.")

@@ -8,6 +8,7 @@ failed), `DeadlockError` and `LivelockError` (no rank can make progress), `RunTi
 
 classes     MPI's error classes: names, numbers, and a sentence for each
 paths       paths in messages
+files       reads files of other people
 plurals     numbers with nouns, for messages
 call_names  names of calls, for traces and messages
 tracebacks  tracebacks without the frames of fakempi

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
+from fakempi.errors.files import read_bytes
 from fakempi.machines.samples import Sample, input_error, parse_positive, parse_size
 
 _UNITS = {"us": 1e-6, "usec": 1e-6, "ms": 1e-3, "msec": 1e-3, "ns": 1e-9, "s": 1.0, "sec": 1.0}
@@ -39,8 +39,8 @@ class BenchmarkTable(NamedTuple):
 def is_benchmark_text(path: str) -> bool:
     """Return whether a file has the title line of a supported benchmark program."""
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return any(_OSU_TITLE.match(line) or _IMB_TITLE.match(line) for line in file)
+        lines = read_bytes(path).decode("utf-8", "replace").splitlines()
+        return any(_OSU_TITLE.match(line) or _IMB_TITLE.match(line) for line in lines)
     except OSError as error:
         raise input_error(f"{path} cannot be read: {error.strerror}.") from None
 
@@ -48,7 +48,7 @@ def is_benchmark_text(path: str) -> bool:
 def read_tables(path: str) -> list[BenchmarkTable]:
     """Return the tables in the output of a benchmark program."""
     try:
-        lines = Path(path).read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = read_bytes(path).decode("utf-8", "replace").splitlines()
     except OSError as error:
         raise input_error(f"{path} cannot be read: {error.strerror}.") from None
     found = list(_tables(path, lines))
@@ -65,11 +65,11 @@ def _tables(path: str, lines: list[str]) -> Iterator[BenchmarkTable]:
             yield table
             table, columns = BenchmarkTable(_name(title[1]), 0, []), (0, 0.0)
         elif match := re.search(r"#processes\s*=\s*(\d+)", line):
-            table = table._replace(processes=int(match[1]))
+            table = table._replace(processes=parse_size(match[1], where))
         elif match := re.match(r"#\s*Datatype:\s*MPI_(\w+)", line):
             table = table._replace(dtype=match[1].lower())
         elif match := re.search(r"\[\s*pairs:\s*(\d+)\s*\]", line):
-            table = table._replace(processes=2 * int(match[1]))
+            table = table._replace(processes=2 * parse_size(match[1], where))
         elif re.match(r"\s*#\s*(Size|bytes|#?repetitions)|\s*#bytes|\s*#repetitions|#\s*Avg Lat", line, re.IGNORECASE):
             columns = _value_column(where, line, table.name)
         elif line.strip() and not line.lstrip().startswith("#") and re.match(r"[\d.]+$", line.split()[0]):

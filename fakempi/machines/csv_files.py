@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from io import StringIO
-from pathlib import Path
 from typing import TextIO
 
 from fakempi.core.network.models.multi_level import LEVELS
+from fakempi.errors.files import read_bytes
 from fakempi.machines.samples import KINDS, Sample, input_error, parse_positive, parse_size
 
 Names = tuple[str, str, str]
@@ -44,8 +45,8 @@ def read_samples(path: str, placement: Mapping[str, Names] | None = None, level:
     The level of a row is `level` if that is given, otherwise that of the column level, otherwise it follows from the
     placement of the cores a and b.
     """
-    with open_text(path) as file:
-        names = next(csv.reader(file), [])
+    with csv_lines(path) as lines:
+        names = lines.fieldnames or ()
     needed = ("bytes", "seconds") if level else ("level", "bytes", "seconds") if "level" in names else _PAIRS
     return list(_samples(path, needed, placement, level))
 
@@ -93,24 +94,36 @@ def open_text(path: str) -> TextIO:
     Spreadsheet programs write a byte order mark, which is skipped.
     """
     try:
-        return StringIO(Path(path).read_bytes().decode("utf-8-sig"), newline="")
+        return StringIO(read_bytes(path).decode("utf-8-sig"), newline="")
     except OSError as error:
         raise input_error(f"{path} cannot be read: {error.strerror}.") from None
     except UnicodeDecodeError:
         raise input_error(f"{path} is not a text in UTF-8.") from None
 
 
+@contextmanager
+def csv_lines(path: str) -> Iterator[csv.DictReader[str]]:
+    """Open a CSV file; raise an error with the line if it is not one, or if two columns have the same name."""
+    lines = csv.DictReader(open_text(path))
+    try:
+        names = [name.strip() for name in lines.fieldnames or ()]
+        if twice := [name for name in names if name and names.count(name) > 1][:1]:
+            raise input_error(f"{path} has two columns {twice[0][:80]!r}.")
+        lines.fieldnames = names
+        yield lines
+    except csv.Error as error:
+        raise input_error(f"{path} line {lines.reader.line_num}: not CSV: {error}.") from None
+
+
 def _rows(path: str, needed: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield file and line, and the values, of each row; raise an error if a needed column is missing."""
-    with open_text(path) as file:
-        lines = csv.DictReader(file)
-        names = [name.strip() for name in lines.fieldnames or ()]
+    with csv_lines(path) as lines:
+        names = list(lines.fieldnames or ())
         missing = [name for name in needed if name not in names]
         if missing:
             columns = "column" if len(missing) == 1 else "columns"
             found = f"has the columns {', '.join(names)}" if names else "is empty"
             raise input_error(f"{path} {found}, and not the {columns} {', '.join(missing)}.")
-        lines.fieldnames = names
         for row in lines:
             where = f"{path} line {lines.line_num}"
             if any(row[name] is None for name in needed) or None in row:

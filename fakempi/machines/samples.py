@@ -26,6 +26,10 @@ LONGEST = 0.1
 """A longer time for a message of at most 64 bytes is rejected, because it is probably not in seconds."""
 
 
+MAX_NUMBER = 1 << 53
+"""The largest number of bytes or pairs; floats represent all integers up to it."""
+
+
 class Sample(NamedTuple):
     """One measured time.
 
@@ -63,9 +67,11 @@ def parse_size(text: str, where: str) -> int:
     try:
         nbytes = int(text)
     except ValueError:
-        raise input_error(f"{where}: {text!r} is not a number of bytes.") from None
+        raise input_error(f"{where}: {text[:80]!r} is not a number of bytes.") from None
     if nbytes < 0:
         raise input_error(f"{where}: {nbytes} bytes are negative.")
+    if nbytes > MAX_NUMBER:
+        raise input_error(f"{where}: {text[:40]} is too large: the maximum is {MAX_NUMBER:,}.")
     return nbytes
 
 
@@ -74,7 +80,7 @@ def parse_positive(text: str, what: str, where: str) -> float:
     try:
         number = float(text)
     except ValueError:
-        raise input_error(f"{where}: {text!r} is not a number ({what}).") from None
+        raise input_error(f"{where}: {text[:80]!r} is not a number ({what}).") from None
     if not 0 < number < float("inf"):
         problem = "zero" if number == 0 else "negative" if number < 0 else "not finite"
         raise input_error(f"{where}: {what} is {text}, which is {problem}: remove the row or measure again.")

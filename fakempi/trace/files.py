@@ -5,18 +5,21 @@ Both formats contain all columns of a trace. A trace that is read equals, bit by
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import struct
+import tokenize
 import zipfile
 import zlib
+from io import BytesIO
+from math import prod
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from fakempi.errors import TraceError, printable
+from fakempi.errors.files import read_bytes
 from fakempi.trace.chrome import events
 from fakempi.trace.columns import (
     COMPUTES,
@@ -42,10 +45,16 @@ transfers had no column `protocol`.
 """
 FORMATS = (1, 2, FORMAT)
 
+MAX_BYTES = 1 << 34
+"""Upper limit of the size of a file that is read: 16 GiB."""
+
+MAX_CHARACTER = 0x10FFFF
+
 LARGE = 2**28
 """The compression ratio is checked only for files of more than this number of bytes when uncompressed."""
 
-BAD_ZIP = (KeyError, ValueError, EOFError, NotImplementedError, RuntimeError, zipfile.BadZipFile, zlib.error, struct.error)
+BAD_HEADER = (KeyError, ValueError, EOFError, NotImplementedError, RuntimeError, SyntaxError, tokenize.TokenError)
+BAD_ZIP = (*BAD_HEADER, zipfile.BadZipFile, zlib.error, struct.error)
 """Exceptions of zipfile and numpy for files that are broken, encrypted, or compressed by an unknown method."""
 
 TABLES = {"transfers": TRANSFERS, "computes": COMPUTES, "regions": REGIONS}
@@ -80,7 +89,9 @@ def read(path: str | os.PathLike[str]) -> Columns:
             check_about(about, trace.ranks, len(trace))
         except (TraceError, OverflowError) as error:
             raise TraceError(f"{path}: the trace is damaged: {error}.") from error
-    except (MemoryError, RecursionError) as error:
+    except RecursionError as error:
+        raise TraceError(f"{path}: not a trace: its values are nested too deeply.") from error
+    except MemoryError as error:
         raise TraceError(f"{path}: not a trace, or not enough memory for it.") from error
     return trace
 
@@ -133,20 +144,17 @@ def _write_npz(trace: Columns, path: Path) -> None:
 
 def _read_npz(path: Path) -> tuple[dict[str, Any], dict[str, Rows]]:
     try:
-        _check_compression(path)
-        with np.load(path, allow_pickle=False) as file:
-            text = str(file["head"])
+        data = read_bytes(path, MAX_BYTES)
+        with zipfile.ZipFile(BytesIO(data)) as file:
+            _check_members(file, len(data))
+            text = str(_array(file, "head"))
             _check_rank_count(path, text)
             head = json.loads(text)
-            tables = {name: file[name] for name in TABLES}
+            tables = {name: _array(file, name) for name in TABLES}
     except TraceError:
         raise
     except BAD_ZIP as error:
         raise TraceError(f"{path}: not a trace: {_short(error)}.") from error
-    except OSError as error:
-        if error.errno != errno.EINVAL:
-            raise
-        raise TraceError(f"{path}: not a trace: it refers to data before its beginning.") from error  # a negative seek
     if not isinstance(head, dict):
         raise TraceError(f"{path}: not a trace: it has no head.")
     for name, table in _tables(head).items():
@@ -162,13 +170,31 @@ def _check_rank_count(path: Path, text: str) -> None:
         raise TraceError(f"{path}: the trace is damaged: {error}.") from None
 
 
-def _check_compression(path: Path) -> None:
+def _array(file: zipfile.ZipFile, name: str) -> Rows:
+    """Return an array without pickles; numpy's `load` returns the bytes of a member that is not an array."""
+    member = file.getinfo(f"{name}.npy")
+    with file.open(member) as stream:  # numpy allocates the memory that a header specifies
+        version = np.lib.format.read_magic(stream)
+        readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+        shape, _, kind = readers[version](stream)
+        if any(type(n) is not int for n in shape) or not 0 <= prod(shape) * kind.itemsize <= member.file_size:
+            raise ValueError(f"{name} has {member.file_size:,} bytes, which its header contradicts")
+    if kind.kind == "U" and (shape or kind.str[0] != "<"):
+        raise ValueError(f"{name} is not one text")
+    with file.open(member) as stream:
+        array: Rows = np.lib.format.read_array(stream, allow_pickle=False)
+    if kind.kind == "U" and array.nbytes and array.reshape(1).view("<u4").max() > MAX_CHARACTER:
+        raise ValueError(f"{name} is not a text of Unicode")  # Python would raise SystemError, later
+    return array
+
+
+def _check_members(file: zipfile.ZipFile, size: int) -> None:
     """Raise ValueError if a small file would fill the memory when decompressed: traces have ratios below 300."""
-    with zipfile.ZipFile(path) as file:
-        uncompressed = sum(member.file_size for member in file.infolist())
-    size = path.stat().st_size
+    uncompressed = sum(member.file_size for member in file.infolist())
     if uncompressed > max(LARGE, 300 * size):
         raise ValueError(f"its {size:,} bytes would expand to {uncompressed:,}")
+    if not {member.compress_type for member in file.infolist()} <= {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
+        raise ValueError("it is compressed by a method that fakempi does not write")
 
 
 # -- json -------------------------------------------------------------------------------------------------------------
@@ -189,7 +215,7 @@ def _write_json(trace: Columns, path: Path) -> None:
 
 def _read_json(path: Path) -> tuple[dict[str, Any], dict[str, Rows]]:
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_bytes(path, MAX_BYTES).decode("utf-8")
         _check_rank_count(path, text)
         content = json.loads(text)
         head = content["otherData"]["fakempi"]

@@ -68,13 +68,13 @@ def check(trace: Columns) -> None:
     calls, names, ranks = len(trace.calls), len(trace.names), trace.ranks
     any_number = 2**31
     _check_rows("transfers", trace.transfer_rows, {
-        "source": (0, ranks), "dest": (0, ranks), "call": (-1, calls), "receive_call": (-1, calls), "nbytes": (0, 2**62),
+        "source": (0, ranks), "dest": (0, ranks), "call": (0, calls), "receive_call": (0, calls), "nbytes": (0, 2**62),
         "context": (0, any_number), "tag": (-any_number, any_number), "region": (-1, len(trace.region_rows)),
         "protocol": (0, 3),
     })  # fmt: skip
-    _check_rows("computes", trace.compute_rows, {"rank": (0, ranks), "call": (-1, calls)})
+    _check_rows("computes", trace.compute_rows, {"rank": (0, ranks), "call": (0, calls)})
     _check_rows("regions", trace.region_rows, {
-        "rank": (0, ranks), "name": (0, names), "algorithm": (0, names), "call": (-1, calls), "lane": (0, any_number),
+        "rank": (0, ranks), "name": (0, names), "algorithm": (0, names), "call": (0, calls), "lane": (0, any_number),
         "nbytes": (0, 2**62), "context": (0, any_number), "number": (-any_number, any_number), "root": (-1, ranks),
         "parent": (-1, len(trace.region_rows)),
     })  # fmt: skip

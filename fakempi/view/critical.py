@@ -46,7 +46,7 @@ def _append_calls(text: Text, trace: Columns, path: list[PathStep], width: int) 
         share = spent / (trace.time or 1)
         name = str(trace.calls[call]) if call else "(no call)"
         text.append(f"  {_short(name, 36):<36} {seconds(spent):>9} {percent(share):>4} ")
-        text.append("█" * max(round(bar_width * share), 1), BLUE)
+        text.append("█" * max(round(bar_width * min(share, 1.0)), 1), BLUE)
         text.append("\n")
 
 
@@ -63,8 +63,9 @@ def _append_steps(text: Text, trace: Columns, path: list[PathStep], width: int, 
         else:
             label = f"{step.rank} {'computes' if step.kind == COMPUTE else 'waits'}"
         text.append(f"  {seconds(step.start):>9} {seconds(step.end - step.start):>9}  {label:<20} ")
-        first = min(int(step.start / trace.time * bar_width), bar_width - 1)
-        last = max(min(round(step.end / trace.time * bar_width), bar_width), first + 1)
+        start, end = (min(time / (trace.time or 1), 1.0) for time in (step.start, step.end))  # a file may have any times
+        first = min(int(start * bar_width), bar_width - 1)
+        last = max(round(end * bar_width), first + 1)
         mark, color = _MARKS[step.kind]
         text.append(" " * first)
         text.append(mark * (last - first), f"{color} on {color}")

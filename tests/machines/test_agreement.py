@@ -168,7 +168,7 @@ ROWS = "operation,algorithm,ranks,bytes,seconds\nbcast,linear,4,8,1e-6\nbcast,bi
         (ROWS.replace("4,8,2", "4,-8,2"), [], "m.csv line 3: bytes is '-8', and must be an integer of at least 0."),
         (ROWS.replace(",2e-6", ""), [], "m.csv line 3: the row does not have 5 values."),
         (ROWS.replace("2e-6", "2e-6,8"), [], "m.csv line 3: the row does not have 5 values."),
-        (ROWS.replace("binomial", "trinomial"), [], "bcast: there is no algorithm 'trinomial'; there are "),
+        (ROWS.replace("binomial", "trinomial"), [], "m.csv: bcast: there is no algorithm 'trinomial'; there are "),
         (ROWS, ["--placement", "3"], "m.csv has no rows with the placement 3; it has rows without one."),
         ("\udcff", [], "m.csv is not a text in UTF-8."),
         (None, [], "m.csv cannot be read: No such file or directory."),

@@ -198,7 +198,7 @@ def test_invalid_files_are_rejected_with_a_reason(tmp_path: Path) -> None:
     damaged = r"t\.json: the trace is damaged: "
     with pytest.raises(TraceError, match=damaged + r"the columns of transfers have different lengths: \[17, 18\]\.$"):
         load(rewritten(path, lambda head: head["transfers"]["tag"].pop()))
-    with pytest.raises(TraceError, match=damaged + r"call 99 of computes is not in the range -1 to 7\.$"):
+    with pytest.raises(TraceError, match=damaged + r"call 99 of computes is not in the range 0 to 7\.$"):
         load(rewritten(path, lambda head: head["computes"]["call"].__setitem__(0, 99)))
     with pytest.raises(TraceError, match=damaged + r"tag of transfers: not all values are numbers\.$"):
         load(rewritten(path, lambda head: head["transfers"]["tag"].__setitem__(0, "x")))

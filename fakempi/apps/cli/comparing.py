@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,12 +23,13 @@ from fakempi.apps.cli.listing import operation_of
 from fakempi.apps.cli.machines.validating import show_agreement
 from fakempi.apps.cli.workers import workers
 from fakempi.apps.compare.bits import MAX_RANKS, bits_rows, is_reduction
-from fakempi.apps.compare.measurements import Measurements, read_measurements
+from fakempi.apps.compare.measurements import Measurements, read_measurements, requests
 from fakempi.apps.compare.rows import rows, to_csv, to_json
 from fakempi.apps.compare.sweep import DEFAULT, Contender, Sweep, SweepInterrupted, contenders, sweep, typed_parameters
 from fakempi.apps.compare.timing import claims_hold
 from fakempi.apps.emulator import Emulator
 from fakempi.core import options as parse
+from fakempi.errors.files import naming
 from fakempi.view.comparison import Chart
 
 SECONDS_PER_MESSAGE = 1e-5
@@ -43,6 +45,10 @@ MAX_MESSAGES = 1_500_000
 65,536 ranks send 1,048,576 messages in 16 rounds. A linear alltoall on 1,024 ranks sends as many, takes a minute, and is
 skipped.
 """
+
+
+MAX_COLUMNS = 1000
+"""Maximum number of columns for a file of measurements."""
 
 
 class TableSpec(NamedTuple):
@@ -65,10 +71,15 @@ def compare(options: Namespace) -> int:
         return _compare_bits(options, kind, operation)
     _check_files(options)
     measurements = read_measurements(options.measured, operation, kind, options.placement) if options.measured else None
-    if measurements:
-        options.cost = measurements.placed(options.cost)
-    requested = parse.algorithm_names(options.algorithms or (",".join(measurements.algorithms) if measurements else ""))
-    among = contenders(operation, kind, requested, parse.cost_model(options.cost).linear)
+    parse.cost_model(options.cost)  # before the placement of the measurements is added, which it may not support
+    with naming(*([options.measured] if measurements else [])):
+        if measurements:
+            options.cost = measurements.placed(options.cost)
+        if measurements and not options.algorithms:
+            requested = requests(measurements)
+        else:
+            requested = parse.algorithm_names(options.algorithms or "")
+        among = contenders(operation, kind, requested, parse.cost_model(options.cost).linear)
     if options.default:
         if kind == "split":
             reason = "split takes no modeled time unless an algorithm is requested"
@@ -91,7 +102,7 @@ def compare(options: Namespace) -> int:
         "timing": options.timing,
         "dtype": options.dtype or (measurements.dtype if measurements else ""),
         "search": measurements is None,  # they were measured with the parameters in their names
-        "max_messages": None if options.algorithms or measurements else MAX_MESSAGES,
+        "max_messages": None if options.algorithms else MAX_MESSAGES,
     }
     sweeps, charts, code = _show_tables(operation, specs, among, settings, options, measurements)
     for path, write in ((options.csv, to_csv), (options.json, to_json)):
@@ -209,7 +220,8 @@ def _table_of_counts(options: Namespace, operation: str, kind: str) -> Iterator[
         lists = read_counts(options.counts)
         case = counted_case(operation, lists, 2 if kind == "inter" else 1)
     except ValueError as error:
-        raise parse.usage_error(str(error)) from None
+        named = os.path.basename(options.counts) in str(error)
+        raise parse.usage_error(f"{error}" if named else f"{options.counts}: {error}") from None
     if options.ranks and parse.groups(options.ranks) != [(case.p, case.q)]:
         raise parse.usage_error(f"{options.counts} has counts for {ranks_text(case)}, but -n is {options.ranks}.")
     yield TableSpec([(case.p, case.q)], [0], counts=(Path(options.counts).name, lists))
@@ -222,6 +234,11 @@ def _tables_by_size(options: Namespace, operation: str, kind: str, measurements:
     """
     ranks = parse.groups(options.ranks or "16") if options.ranks or not measurements else measurements.ranks
     sizes = parse.sizes(options.bytes or "1k") if options.bytes or not measurements else measurements.sizes
+    if measurements and len(ranks) * len(sizes) > MAX_COLUMNS:
+        raise parse.usage_error(
+            f"{measurements.path} has {len(ranks):,} numbers of ranks and {len(sizes):,} sizes, more than {MAX_COLUMNS:,} "
+            "columns together: choose some with -n and --bytes."
+        )
     if operation in UNSIZED:
         sizes = sizes[:1]
     for p, q in ranks:

@@ -7,16 +7,18 @@ operation is read as `osu_bcast.txt:algorithm=binomial,ranks=16`.
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
+from collectives.loading import is_path
+from fakempi.core.network.cost import MAX_PROCESSES
+from fakempi.core.options import MAX_BYTES, algorithm_names
 from fakempi.errors import MPIValueError
 from fakempi.errors.classes import ERR_ARG
 from fakempi.machines.benchmark_texts import read_tables
-from fakempi.machines.csv_files import open_text
+from fakempi.machines.csv_files import csv_lines
 from fakempi.machines.samples import LONGEST, MIXED
 
 Key = tuple[str, int, int, int, str]
@@ -24,6 +26,7 @@ _NUMBERS = ("p", "q", "bytes")
 _KEY = ("algorithm", *_NUMBERS, "distribution")
 _COLUMNS = ("operation", "kind", *_KEY, "seconds")
 
+LONGEST_NAME = 1000
 LIBRARY = "default"
 """Value of the column `algorithm` in rows for which the MPI library chose the algorithm."""
 
@@ -78,8 +81,7 @@ def read_measurements(path: str, operation: str, kind: str = "intra", placement:
     text, _, parameters = path.rpartition(":")
     if text and "=" in parameters:
         return _read_benchmark(text, parameters, operation)
-    with open_text(path) as file:
-        lines = csv.DictReader(file)
+    with csv_lines(path) as lines:
         names = lines.fieldnames or ()
         # `python -m collectives.measure` measures with elements of one byte, and has no column for their type.
         dtypes = set() if "dtype" in names or "ranks" in names else {"char"}
@@ -136,9 +138,12 @@ def _parse_row(path: str, number: int, line: Mapping[str, Any]) -> tuple[int | N
 
     def integer(name: str, minimum: int) -> int:
         text = row[name].strip()
-        if not text.removeprefix("-").isdecimal() or int(text) < minimum:
-            column = "ranks" if name == "p" and "p" not in line else name
-            raise _file_error(f"{where}: {column} is {row[name]!r}, and must be an integer of at least {minimum}.")
+        column = "ranks" if name == "p" and "p" not in line else name
+        if not text.removeprefix("-").isdecimal() or (len(text) < 20 and int(text) < minimum):
+            raise _file_error(f"{where}: {column} is {row[name][:80]!r}, and must be an integer of at least {minimum}.")
+        most = MAX_BYTES if name == "bytes" else MAX_PROCESSES
+        if len(text) >= 20 or int(text) > most:
+            raise _file_error(f"{where}: {column} is {text[:40]}, and the maximum is {most:,}.")
         return int(text)
 
     numbers = {"p": integer("p", 1), "q": integer("q", 0), "bytes": integer("bytes", 0)}
@@ -147,7 +152,7 @@ def _parse_row(path: str, number: int, line: Mapping[str, Any]) -> tuple[int | N
     try:
         seconds = float(row["seconds"])
     except ValueError:
-        raise _file_error(f"{where}: seconds is {row['seconds']!r}, and must be a number.") from None
+        raise _file_error(f"{where}: seconds is {row['seconds'][:80]!r}, and must be a number.") from None
     if not 0 < seconds < inf:
         raise _file_error(f"{where}: seconds is {row['seconds']}, and must be positive.")
     return placement, key, seconds
@@ -186,6 +191,34 @@ def _read_benchmark(path: str, parameters: str, operation: str) -> Measurements:
         raise _file_error(f"{path} has no results of {operation}.")
     placement = int(options["placement"]) if "placement" in options else None
     return Measurements(path, seconds_by_key, placement, _only_type(path, dtypes))
+
+
+def requests(measured: Measurements) -> list[tuple[str, dict[str, Any]]]:
+    """Return the measured algorithms as requests. A file of measurements cannot choose a file, because that is executed."""
+    found = []
+    for name in measured.algorithms:
+        try:
+            [request] = algorithm_names(name if len(name) <= LONGEST_NAME else "")
+        except ValueError:
+            raise _file_error(f"{measured.path}: {name[:80]!r} is not the name of an algorithm.") from None
+        if any(map(is_path, _texts(request))):
+            raise _file_error(
+                f"{measured.path} names a file with an algorithm, which would be executed. If you trust that file, "
+                f"choose it yourself: --algorithms {name[:80]}."
+            )
+        found.append(request)
+    return found
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield all texts in a request: names of algorithms, of parameters, and values."""
+    if isinstance(value, Mapping):
+        value = [*value, *value.values()]
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for each in value:
+            yield from _texts(each)
 
 
 def _file_error(sentence: str) -> MPIValueError:

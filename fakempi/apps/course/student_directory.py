@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from fakempi.apps.course.course import Course, Exercise, course_error
+from fakempi.errors.files import read_bytes
 
 NOTES = ".fakempi-learn.json"
 NAME = "mpi_course"
@@ -32,15 +33,29 @@ class StudentDirectory:
     def __init__(self, path: Path, more: list[Path] | None = None) -> None:
         self.path = path
         self.notes: dict[str, Any] = self._read()
-        known = [Path(directory) for directory in self.notes.get("more", [])]
+        known = [directory for directory in map(Path, self.notes["more"]) if self._is_elsewhere(directory)]
         self.course = Course(dict.fromkeys([*known, *(directory.resolve() for directory in more or ())]))
 
     def _read(self) -> dict[str, Any]:
         try:
-            notes = json.loads((self.path / NOTES).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return {}
-        return notes if isinstance(notes, dict) else {}
+            notes = json.loads(read_bytes(self.path / NOTES))
+        except (OSError, ValueError, RecursionError):
+            notes = {}
+        found = notes if isinstance(notes, dict) else {}
+        more, hints, passed = (found.get(name) for name in ("more", "hints", "passed"))
+        return {
+            "more": [each for each in more if isinstance(each, str)] if isinstance(more, list) else [],
+            "hints": {name: seen for name, seen in hints.items() if type(seen) is int} if isinstance(hints, dict) else {},
+            "passed": passed if isinstance(passed, dict) else {},
+        }
+
+    def _is_elsewhere(self, directory: Path) -> bool:
+        """Whether a directory is outside of this one: checks are programs, which an exchanged directory does not choose."""
+        try:
+            inside = directory.resolve().is_relative_to(self.path.resolve())
+        except (OSError, ValueError, RuntimeError):
+            return False
+        return directory.is_absolute() and not inside and directory.is_dir()
 
     def _write(self) -> None:
         self.notes["more"] = [str(directory) for directory in self.course.more]
@@ -106,7 +121,7 @@ class StudentDirectory:
     def hint(self, exercise: Exercise) -> tuple[int, str]:
         """Return the number and text of the next hint; after the last one, the last again."""
         seen = self.notes.setdefault("hints", {})
-        number = min(int(seen.get(exercise.name, 0)) + 1, len(exercise.hints))
+        number = min(max(0, seen.get(exercise.name, 0)) + 1, len(exercise.hints))
         seen[exercise.name] = number
         self._write()
         return number, exercise.hints[number - 1]

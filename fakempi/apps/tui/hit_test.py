@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import linecache
+import os
 from collections.abc import Iterator
 from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from fakempi.errors import printable
 from fakempi.trace.columns import EAGER, ONE_SIDED, SYNCHRONOUS, Columns
 from fakempi.trace.waits import STATES, wait_rows
 from fakempi.view.numbers import seconds
+
+MAX_SOURCE = 1 << 24
+"""Upper limit of the size of a program whose lines are shown, in bytes."""
 
 
 class Hit(NamedTuple):
@@ -98,7 +103,7 @@ class HitTester:
         if not number:
             return []
         call = self.trace.calls[number]
-        line = linecache.getline(call.file, call.line).strip()
+        line = printable(_source_line(call.file, call.line))
         return [str(call), *([f"    {line}"] if line else [])]
 
     def search(self, text: str) -> Iterator[tuple[int, float]]:
@@ -116,6 +121,13 @@ class HitTester:
         ):
             hits += zip(table["start"][chosen].tolist(), table[rank][chosen].tolist(), strict=True)
         return ((rank, time) for time, rank in sorted(hits))
+
+
+def _source_line(file: str, line: int) -> str:
+    """Return a line of a program. A trace may name any path, also that of a device or of a large file."""
+    if file not in linecache.cache and not (os.path.isfile(file) and os.path.getsize(file) <= MAX_SOURCE):
+        return ""
+    return linecache.getline(file, line).strip()
 
 
 def _grouped(owner: Any, ranks: int) -> tuple[Any, Any]:

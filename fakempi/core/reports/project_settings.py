@@ -18,6 +18,7 @@ from typing import Any
 from fakempi.core.reports.suppression_rules import Suppression, problem_with
 from fakempi.errors import MPIValueError
 from fakempi.errors.classes import ERR_ARG
+from fakempi.errors.files import read_bytes
 
 NAME = "pyproject.toml"
 KEYS = ("kind", "file", "function", "reason")
@@ -32,16 +33,16 @@ def project_suppressions(directory: str) -> tuple[Suppression, ...]:
     for parent in (Path(directory), *Path(directory).parents):
         file = parent / NAME
         try:
-            text = file.read_text(encoding="utf-8")
+            text = read_bytes(file).decode("utf-8-sig")
         except (OSError, UnicodeDecodeError):
             continue
         if "fakempi" not in text:
             continue
         try:
             tool = tomllib.loads(text).get("tool", {})
-        except tomllib.TOMLDecodeError as error:
-            raise MPIValueError(ERR_ARG, f"{file}: {error}") from None
-        if "fakempi" in tool:
+        except (ValueError, RecursionError) as error:  # also an integer with thousands of digits
+            raise MPIValueError(ERR_ARG, f"{file} is not valid TOML: {error}.") from None
+        if isinstance(tool, Mapping) and "fakempi" in tool:
             return _entries(tool["fakempi"])
     return ()
 
@@ -58,16 +59,16 @@ def _entries(table: Any) -> tuple[Suppression, ...]:
         _check_keys(entry, KEYS, here)
         for key, value in entry.items():
             if not isinstance(value, str):
-                raise MPIValueError(ERR_ARG, f"{here}: {key} must be a text, not {value!r}.")
+                raise MPIValueError(ERR_ARG, f"{here}: {key} must be a text, not {repr(value)[:80]}.")
         if problem := problem_with(entry.get("kind", "")):
-            raise MPIValueError(ERR_ARG, f"{here}: {problem}")
+            raise MPIValueError(ERR_ARG, f"{here}: {problem}{'' if problem.endswith(('.', '?')) else '.'}")
         found.append(Suppression(origin=NAME, **{"file": "", **entry}))
     return tuple(found)
 
 
 def _check_keys(table: Any, known: tuple[str, ...], where: str) -> None:
     if not isinstance(table, Mapping):
-        raise MPIValueError(ERR_ARG, f"{where} must be a table with the keys {', '.join(known)}, not {table!r}.")
+        raise MPIValueError(ERR_ARG, f"{where} must be a table with the keys {', '.join(known)}, not {repr(table)[:80]}.")
     for key in table:
         if key not in known:
             close = get_close_matches(key, known, 1)

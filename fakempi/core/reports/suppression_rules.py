@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import lru_cache
 
 from fakempi.core.reports.findings import KINDS
 
 ENDS = ("deadlock", "livelock", "timeout", "exception", "abort", "death", "mpi-error", "error")
 """Names of errors that end a run. They are not findings: a run cannot continue after them."""
+
+
+LONGEST = 80
+"""Longer kinds are not compared with the known ones."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +44,11 @@ class Suppression:
         return f"{self.origin}: {', '.join(f'{name} {value}' for name, value in parts if value)}"
 
 
+@lru_cache(256)  # a program may have the same comment on thousands of lines
 def problem_with(kind: str) -> str:
     """Return the reason why findings of a kind cannot be suppressed; empty if they can be."""
+    if len(kind) > LONGEST:
+        return f"the kind {kind[:LONGEST]!r}... is unknown; fakempi explain lists the kinds."
     if kind in KINDS:
         return ""
     if not kind:

@@ -26,12 +26,13 @@ from fakempi.apps.cli.console import console, error_console
 from fakempi.apps.cli.extras import check_figure
 from fakempi.apps.cli.machines.fit_figure import write_figure
 from fakempi.apps.compare.gap_inference import TreeTime, infer_gap
-from fakempi.apps.compare.measurements import read_measurements
+from fakempi.apps.compare.measurements import read_measurements, requests
 from fakempi.apps.compare.sweep import contenders
 from fakempi.apps.compare.timing import OSU
 from fakempi.core import options as parse
 from fakempi.core.network.models.multi_level import LEVELS
 from fakempi.errors import MPIValueError
+from fakempi.errors.files import naming
 from fakempi.errors.plurals import counted
 from fakempi.machines.benchmark_texts import is_benchmark_text, read_tables, samples_of
 from fakempi.machines.calibration import Calibration
@@ -108,9 +109,12 @@ def _fitted(
         if given[level] is None:
             depth = ProcessLocation._fields.index(level) + 1
             given[level] = max(Counter(location[1:depth] for location in locations or ()).values())
-    calibration = fit(samples, provenance=provenance, **{f"ranks_per_{level}": number for level, number in given.items()})
+    ranks_per = {f"ranks_per_{level}": number for level, number in given.items()}
+    with naming(*(_level_and_path(source)[1] for source in options.sources)):
+        calibration = fit(samples, provenance=provenance, **ranks_per)
     if options.collectives:
-        model = infer_gap(calibration.model, *broadcasts(options.collectives, options.timing == OSU))
+        with naming(options.collectives):
+            model = infer_gap(calibration.model, *broadcasts(options.collectives, options.timing == OSU))
         calibration = calibration._replace(model=model)
     return calibration
 
@@ -118,8 +122,11 @@ def _fitted(
 def broadcasts(path: str, averages: bool) -> tuple[list[tuple[int, int, float]], bool, list[TreeTime]]:
     """Return the linear broadcasts of a file, whether its times are averages, and its other broadcasts."""
     measured = read_measurements(path, "bcast")
-    requested = parse.algorithm_names(",".join(measured.algorithms))
-    found = dict(zip(measured.algorithms, contenders("bcast", requested=requested), strict=True))
+    with naming(path):
+        found = {
+            name: contenders("bcast", requested=[request])[0]
+            for name, request in zip(measured.algorithms, requests(measured), strict=True)
+        }
     linear, trees = [], []
     for (name, p, _, nbytes, _), seconds in measured.seconds.items():
         if name == "linear":
@@ -133,12 +140,17 @@ def broadcasts(path: str, averages: bool) -> tuple[list[tuple[int, int, float]],
 # -- files -----------------------------------------------------------------------------------------------------------------
 
 
+def _level_and_path(source: str) -> tuple[str, str]:
+    """Return the level and the path of `node:FILE`; the level of a path alone is empty."""
+    level, _, path = source.partition(":")
+    return (level, path) if level in LEVELS and path else ("", source)
+
+
 def _read(options: Namespace) -> tuple[list[Sample], list[tuple[str, str]]]:
     placement = read_placement(options.placement) if options.placement else None
     samples: list[Sample] = []
     for source in options.sources:
-        level, _, rest = source.partition(":")
-        level, path = (level, rest) if level in LEVELS and rest else ("", source)
+        level, path = _level_and_path(source)
         if is_benchmark_text(path):
             tables = read_tables(path)
             calibration = samples_of(tables, level or "network")

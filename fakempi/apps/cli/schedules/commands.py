@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,8 @@ from fakempi.apps.cli.console import console, print_text
 from fakempi.apps.cli.schedules.timeline import marked, simulate
 from fakempi.apps.cli.verifying import find_algorithm
 from fakempi.core import options as parse
+from fakempi.errors import RankError
+from fakempi.errors.files import naming
 from fakempi.errors.plurals import counted
 from fakempi.view.numbers import seconds
 from fakempi.view.timeline import timeline
@@ -36,10 +39,13 @@ NO_RANGES = (
 def schedule(options: Namespace) -> int:
     """Execute the action; returns the exit code."""
     actions = {"show": _show, "verify": _verify, "run": _run, "export": _export}
-    try:
-        return actions[options.action](_schedule(options), options)
-    except (InvalidScheduleError, UnsupportedCaseError) as error:
-        raise parse.usage_error(f"{error}.") from None
+    with naming(*([options.source] if options.source.endswith(SCHEDULE_SUFFIXES) else [])):
+        try:
+            return actions[options.action](_schedule(options), options)
+        except RankError as error:  # the messages of the schedule do not fit each other
+            raise parse.usage_error(f"{error}") from None
+        except (InvalidScheduleError, UnsupportedCaseError) as error:
+            raise parse.usage_error(f"{error}.") from None
 
 
 def _schedule(options: Namespace) -> Schedule:
@@ -90,7 +96,7 @@ def _show(schedule: Schedule, options: Namespace) -> int:
         for line in _listing(schedule):
             out.print(Text(line), soft_wrap=True)
     simulation = simulate(schedule, parse.cost_model(options.cost))
-    if faults := _faults(schedule, options.operation or schedule.operation):
+    if faults := _faults(schedule, options.operation or ""):
         out.print(marked(schedule, faults[0], simulation, out.width))
         print_text(out, f"{faults[0].kind}: {faults[0]}", "bold red")
     else:
@@ -118,7 +124,7 @@ def _listing(schedule: Schedule) -> Iterator[str]:
 
 def _verify(schedule: Schedule, options: Namespace) -> int:
     operation = options.operation or schedule.operation
-    faults = schedule.verify(operation, ordered=options.ordered or None)
+    faults = schedule.verify(options.operation or "", ordered=options.ordered or None)
     out = console()
     title, name = _title(schedule), os.path.basename(operation)
     if not faults:
@@ -127,7 +133,8 @@ def _verify(schedule: Schedule, options: Namespace) -> int:
         return CLEAN
     for fault in faults:
         print_text(out, f"{fault.kind}: {fault}", "red")
-    out.print(marked(schedule, faults[0], simulate(schedule, parse.cost_model(options.cost)), out.width))
+    with suppress(InvalidScheduleError):  # too many ranks or messages for a picture
+        out.print(marked(schedule, faults[0], simulate(schedule, parse.cost_model(options.cost)), out.width))
     print_text(out, f"{title}: {counted(len(faults), 'fault', ',')}: the schedule does not implement {name}.", "bold")
     return FAULTY
 

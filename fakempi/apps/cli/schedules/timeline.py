@@ -9,6 +9,7 @@ from rich.text import Text
 
 from collectives.schedules import Fault, Schedule
 from collectives.schedules.running.executor import Executor
+from collectives.schedules.work import check_run
 from fakempi.core.network.cost import CostModel
 from fakempi.core.run_result import Run
 from fakempi.core.world import run
@@ -41,7 +42,8 @@ class Simulation:
 
 
 def simulate(schedule: Schedule, cost: CostModel) -> Simulation:
-    """Run all steps with buffers that have sizes but no contents."""
+    """Run all steps with buffers that have sizes but no contents; InvalidScheduleError if this would take long."""
+    check_run(schedule)
     resolved = schedule.without_aliases()
     started: dict[tuple[int, int], float] = {}
 

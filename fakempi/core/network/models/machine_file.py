@@ -22,12 +22,12 @@ from collections.abc import Callable, Mapping
 from datetime import date, time
 from difflib import get_close_matches
 from numbers import Real
-from pathlib import Path
 from typing import Any, NoReturn
 
 from fakempi.core.network.models.multi_level import LEVELS, ErrorRange, Level, MultiLevel, PiecewiseLinear
 from fakempi.errors import MPIError, MPIValueError, printable
 from fakempi.errors.classes import ERR_ARG
+from fakempi.errors.files import read_bytes
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -48,6 +48,9 @@ _TEXTS = (str, int, float, date, time)
 LENGTH = 80
 """Maximum number of characters of a value in a message."""
 
+MAX_ROWS = 1000
+"""Upper limit of the rows of a cost: a fit to measurements has less than ten."""
+
 _LONG_KEY = re.compile(r"(?:\.[^.\n\[\]=,]{1,200}){50}")
 """Part of a key such as a.b.c with more than 50 parts, for which tomllib needs memory that grows with their square."""
 
@@ -60,11 +63,11 @@ def is_machine_file(text: str) -> bool:
 def load_machine(path: str, overrides: Mapping[str, Any] | None = None) -> MultiLevel:
     """Return the cost model of a machine file; `overrides` replace its options."""
     try:
-        data = Path(path).expanduser().read_bytes()
+        data = read_bytes(path)
     except OSError as error:
         raise MPIValueError(ERR_ARG, f"{path} cannot be read: {error.strerror}.") from None
     try:
-        return parse_machine(data.decode("utf-8"), path, overrides)
+        return parse_machine(data.decode("utf-8-sig"), path, overrides)
     except UnicodeDecodeError:
         raise MPIValueError(ERR_ARG, f"{path} is not a text in UTF-8.") from None
 
@@ -175,6 +178,8 @@ class _Reader:
         """Return the rows of an array of arrays of numbers."""
         if not isinstance(value, list) or not value or not all(isinstance(row, list) for row in value):
             self.fail(key, f"{_shown(value)} is not a list of rows [{meaning}].")
+        if len(value) > MAX_ROWS:
+            self.fail(key, f"{len(value):,} rows are too many; the maximum is {MAX_ROWS:,}.")
         for number, row in enumerate(value, 1):
             if len(row) != width:
                 self.fail(key, f"row {number} has {len(row)} numbers, not {width}: [{meaning}].")
