@@ -22,8 +22,9 @@ from typing import Any
 
 import pytest
 
-from fakempi.apps.testing import alias, comm_fixtures, environment, path_fixtures
-from fakempi.apps.testing.fixtures import DeferredFixture
+from fakempi.apps.testing import alias, environment
+from fakempi.apps.testing.fixtures import comms, paths
+from fakempi.apps.testing.fixtures.deferred import DeferredFixture
 from fakempi.apps.testing.isolation import is_case, is_isolated, isolate, set_up, unsupported_coroutine
 from fakempi.apps.testing.limits import OUTCOME, TIMER, in_place_of_pytest_timeout
 from fakempi.apps.testing.markers import HELP, ISOLATIONS, marker_of, misspelled, not_on_ranks, parametrize, skip_unless
@@ -159,10 +160,10 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 def _register_fixtures(config: pytest.Config) -> None:
     plugins, owner = config.pluginmanager, environment.of(config).owners.get("mpi")
-    if owner is None and not plugins.is_registered(path_fixtures):
-        plugins.register(path_fixtures)
-    if owner != "pytest-isolate-mpi" and not plugins.is_registered(comm_fixtures):
-        plugins.register(comm_fixtures)
+    if owner is None and not plugins.is_registered(paths):
+        plugins.register(paths)
+    if owner != "pytest-isolate-mpi" and not plugins.is_registered(comms):
+        plugins.register(comms)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -136,17 +136,19 @@ def test_words_are_found_inside_identifiers() -> None:
     assert found == {"last", "tag", "http", "request", "two", "ranks", "rank", "fakempi"}
 
 
-def test_frames_of_threads_are_read_in_one_place() -> None:
-    """That function disables the garbage collector meanwhile."""
+def test_frames_of_threads_are_read_in_two_places() -> None:
+    """In the emulator and in the process of a rank, without garbage collections meanwhile."""
     asking = [name(path) for path in FILES if "sys._current_frames" in text(path)]
-    assert asking == ["fakempi/mpi/base/frames.py"]
+    assert asking == ["fakempi/mpi/base/frames.py", "fakempi/processes/child/threads.py"]
+    assert all("gc.disable()" in text(path) for path in FILES if name(path) in asking)
 
 
 def test_no_code_counts_frames_of_the_stack() -> None:
     """A function may rely on its own frame and on its caller's; other frames are found by a search, or measured."""
     modules = [name(path) for path in FILES if "_getframe" in text(path)]
-    child = "fakempi/processes/child/channel.py"  # without the emulator; a generated function is between it and the program
-    assert sorted(modules) == ["fakempi/mpi/base/call_site.py", child, "fakempi/trace/call_finder.py"]
+    channel = "fakempi/processes/child/channel.py"  # a generated function is between it and the program
+    hooks = "fakempi/processes/child/patches/debugging.py"  # which the program calls
+    assert sorted(modules) == ["fakempi/mpi/base/call_site.py", channel, hooks, "fakempi/trace/call_finder.py"]
     depths = [
         (name(path), ast.unparse(node))
         for path in FILES

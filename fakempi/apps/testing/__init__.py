@@ -2,13 +2,12 @@
 
 alias            the module that `import mpi4py` loads during a test session
 calls            calls of a marked test on every rank: functions, Hypothesis examples, methods of a TestCase
-fixtures         fixtures that every rank creates: those that need a communicator
-path_fixtures    the fixtures of pytest-mpi: directories and file names that are equal on all ranks
-comm_fixtures    the fixtures `comm` and `mpi_ranks`
+fixtures         the fixtures of the plugin, and those that every rank creates
 limits           time limits of tests
 markers          the markers, and the numbers of ranks that they request
 outcome          the outcome of a test on its ranks, and its report
 in_processes     tests on ranks that are processes
+rank_session     options and plugins of such a session
 in_child         the plugin of pytest in the process of a rank
 source_lines     the program's lines that reports name
 output           recording of output by rank
@@ -23,5 +22,7 @@ session          pytest itself on the ranks of `fakempi run`
 child_session    the same with `--processes`
 records          files with the results of tests: for continuous integration, JUnit reports
 shared_objects   objects that ranks share and have changed
+mpi4py_choice    decides what `import mpi4py` loads
+marked_files     finds test files with marks for ranks
 environment      how pytest was started: virtual ranks, `fakempi run`, mpiexec, other plugins
 """

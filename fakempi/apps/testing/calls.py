@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from fakempi.apps.testing.fixtures import DeferredFixture, RankFixtures
+from fakempi.apps.testing.fixtures.deferred import DeferredFixture, RankFixtures
 from fakempi.apps.testing.isolation import is_case
 from fakempi.apps.testing.limits import OUTCOME, limit_of
 from fakempi.apps.testing.markers import isolation, size_of, sizes, strict

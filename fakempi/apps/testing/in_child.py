@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from fakempi.apps.testing import comm_fixtures, environment, path_fixtures
+from fakempi.apps.testing import environment
+from fakempi.apps.testing.fixtures import comms, paths
 from fakempi.apps.testing.markers import HELP, marker_of, not_on_ranks, parametrize
 from fakempi.apps.testing.rank_session import OptionValues
 
@@ -68,7 +69,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[environment.ENVIRONMENT] = environment.Environment(comm=MPI.COMM_WORLD)
     option_values().configure(config)
     config.option.basetemp = str(Path(outer()["base"], str(MPI.COMM_WORLD.Get_rank())))
-    for plugin in (comm_fixtures, path_fixtures, option_values()):
+    for plugin in (comms, paths, option_values()):
         config.pluginmanager.register(plugin)
     for line in (*HELP, *outer()["markers"]):
         config.addinivalue_line("markers", line)

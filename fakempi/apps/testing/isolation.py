@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from fakempi.apps.testing.fixtures import DeferredFixture
+from fakempi.apps.testing.fixtures.deferred import DeferredFixture
 from fakempi.apps.testing.markers import isolation
 from fakempi.apps.testing.mpi4py_choice import real_in_use
 from fakempi.apps.testing.world_reads import reads_of

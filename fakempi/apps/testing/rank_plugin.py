@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from fakempi.apps.testing import capture_fixtures, comm_fixtures, environment, path_fixtures
+from fakempi.apps.testing import environment
+from fakempi.apps.testing.fixtures import capturing, comms, paths
 from fakempi.apps.testing.markers import HELP, marker_of, not_on_ranks, parametrize
 from fakempi.apps.testing.rank_session import NOT_ON_A_RANK, OptionValues
 
@@ -56,7 +57,7 @@ class RankPlugin:
         """Register fixtures and markers, and copy options that conftest has defined."""
         outer = self.item.config
         config.stash[environment.ENVIRONMENT] = environment.Environment(comm=self.comm)
-        for fixtures in (capture_fixtures, comm_fixtures, path_fixtures):
+        for fixtures in (capturing, comms, paths):
             config.pluginmanager.register(fixtures)
         for line in (*HELP, *outer.getini("markers")):
             config.addinivalue_line("markers", line)

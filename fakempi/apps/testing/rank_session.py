@@ -70,11 +70,11 @@ class OptionValues:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
         """Set the options of plugins as long as fixtures and the test may use them."""
-        options = item.config.option
+        before = item.config.option
         names = self.of_plugins.difference(self.of_pytest).intersection(self.values)
-        before = {name: getattr(options, name) for name in names if hasattr(options, name)}
-        vars(options).update({name: self.values[name] for name in before})
+        given = {name: self.values[name] for name in names if hasattr(before, name)}
+        item.config.option = Namespace(**{**vars(before), **given})
         try:
             return (yield)
         finally:
-            vars(options).update(before)
+            item.config.option = before

@@ -15,7 +15,8 @@ from weakref import WeakKeyDictionary
 import pytest
 from _pytest._io import TerminalWriter
 
-from fakempi.apps.testing import capture_fixtures, environment
+from fakempi.apps.testing import environment
+from fakempi.apps.testing.fixtures import capturing
 from fakempi.apps.testing.limits import in_place_of_pytest_timeout, limit_of
 from fakempi.apps.testing.markers import marker_of
 from fakempi.apps.testing.records.outcomes import OutcomeRecorder, requested
@@ -80,7 +81,7 @@ class RankSession:
             self.summary.recorded.add(self.rank)
             config.pluginmanager.register(OutcomeRecorder(self.summary.record, config, self.rank, self.size))
         if environment.rank_of_child() is None:  # the descriptors of a process are those of its rank
-            config.pluginmanager.register(capture_fixtures)
+            config.pluginmanager.register(capturing)
         self.failure_texts: list[tuple[tuple[str, str], str]] = []
         self.reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
         if self.rank and self.reporter is not None and not config.getoption("usepdb"):

@@ -17,11 +17,8 @@ shared    shared memory of windows
 package    the modules `mpi4py` and `mpi4py.MPI`
 names    public names of fakempi, such as `region`
 process    the rank, for modules of fakempi that expect an emulator
-extension_modules    rejects compiled modules that call an MPI library
 clocks    `time.sleep` and clocks in modeled time
-numpy_seed    the import of numpy: its random generator is seeded
-sockets    a rank that waits for a socket lets others run
-threads    determines the main thread
-workers    workers of multiprocessing that are other programs end with the run
+threads    determines the main thread, and whether it waits
+patches    changes of modules that the program imports
 failures    descriptions of exceptions
 """

@@ -22,14 +22,14 @@ from fakempi.errors import MPIError
 from fakempi.errors.classes import ERR_UNSUPPORTED_OPERATION
 from fakempi.errors.tracebacks import hide_frames, shorten
 from fakempi.processes.child.channel import Channel, ChildFiles
-from fakempi.processes.child.debugging import ignore_breakpoints
 from fakempi.processes.child.ending import RunEnded, end_with, hide_end_of_threads, leave_threads_and_processes
-from fakempi.processes.child.extension_modules import reject_mpi_libraries
 from fakempi.processes.child.failures import record
-from fakempi.processes.child.numpy_seed import ImportedNumpy, SeedNumpy
 from fakempi.processes.child.package import install
+from fakempi.processes.child.patches.debugging import ignore_breakpoints
+from fakempi.processes.child.patches.extension_modules import reject_mpi_libraries
+from fakempi.processes.child.patches.numpy_seed import ImportedNumpy, SeedNumpy
+from fakempi.processes.child.patches.workers import end_workers_with
 from fakempi.processes.child.signals import defer_handlers
-from fakempi.processes.child.workers import end_workers_with
 from fakempi.processes.protocol import EXIT, FAILED, Closed, read
 
 PROCESSES = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep

@@ -14,8 +14,8 @@ from typing import Any, NoReturn
 from fakempi.processes.child.channel import Channel
 from fakempi.processes.child.encoding import Default, OpaquePickle, Proxy, Reference
 from fakempi.processes.child.ending import abort_through_report
+from fakempi.processes.child.patches.sockets import join_by_addresses, let_others_run_first
 from fakempi.processes.child.shared import Shared
-from fakempi.processes.child.sockets import join_by_addresses, let_others_run_first
 from fakempi.processes.protocol import CONSTANT
 
 VERSION = "4.1.2"

@@ -15,9 +15,10 @@ import warnings
 from contextlib import suppress
 from typing import Any
 
-from fakempi.processes.child import failures, numpy_seed, threads  # noqa: F401  children need them
+from fakempi.processes.child import failures, threads  # noqa: F401  children need them
 from fakempi.processes.child.channel import ChildFiles
 from fakempi.processes.child.main import start_child
+from fakempi.processes.child.patches import numpy_seed  # noqa: F401  children need it
 
 NUMBER_OF_FDS = 10
 """Descriptors in a request: three standard streams, source, target, lifeline, arena, ending, reentry, status."""

@@ -8,7 +8,7 @@ import sys
 from types import FrameType
 from typing import Any
 
-from fakempi.processes.child.finders import ChangeModule
+from fakempi.processes.child.patches.finders import ChangeModule
 
 
 def ignore_breakpoints(rank: int) -> None:

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from fakempi.processes.child.finders import ChangeModule
+from fakempi.processes.child.patches.finders import ChangeModule
 from fakempi.processes.child.threads import is_main_thread, main_thread_waits
 
 CONNECTIONS = "multiprocessing.connection"
