@@ -130,6 +130,22 @@ def test_only_the_command_line_prints() -> None:
     assert printing == []
 
 
+def test_functions_have_no_attributes() -> None:
+    """Data that belong to a function are those of an object with `__call__`."""
+    found = [
+        f"{name(path)}:{node.lineno}"
+        for path in FILES
+        for scope in nodes(path)
+        if isinstance(scope, (ast.FunctionDef, ast.Module))
+        for node in scope.body
+        if isinstance(node, ast.FunctionDef)
+        for other in ast.walk(scope)
+        for target in (other.targets if isinstance(other, ast.Assign) else ())
+        if ast.unparse(target).startswith(f"{node.name}.") and "__" not in ast.unparse(target)
+    ]
+    assert found == []
+
+
 def test_words_are_found_inside_identifiers() -> None:
     """The tests above rely on it."""
     found = words("lastTag HTTPRequest two_ranks fakempi")

@@ -26,6 +26,7 @@ from fakempi.core.reports.findings import Finding
 from fakempi.core.world import run
 from fakempi.errors import MPIFindingWarning
 from fakempi.errors.paths import with_paths
+from fakempi.modelcheck.search.shared_objects import Wrapper
 from fakempi.mpi.base.current import running_process
 
 SEEN = pytest.StashKey[set[tuple[str, str, int]]]()
@@ -187,8 +188,8 @@ class RankCall:
                         fixtures.value(value)
                 fixtures.call(function, args, kwargs)
 
-        on_this_rank.shares = [*args, *kwargs.values(), function, item.instance]  # type: ignore[attr-defined]  # an attribute of a function
-        outcome = self._on_ranks(on_this_rank, size, None, shared is not None)
+        program = Wrapper(on_this_rank, [*args, *kwargs.values(), function, item.instance])
+        outcome = self._on_ranks(program, size, None, shared is not None)
         reads = reads_of(item.config)
         if reads.on_ranks and isolation(self.mark, item.config.getoption("--mpi-isolation")) == "auto":
             reads.forget_modules()

@@ -10,6 +10,7 @@ import pytest
 from fakempi.apps.testing.output import output_by_rank
 from fakempi.modelcheck.search.exploration import Failure
 from fakempi.modelcheck.search.explore import explore
+from fakempi.modelcheck.search.shared_objects import Wrapper
 from fakempi.mpi.base.current import current_rank
 
 WHY = "a search compares the states of ranks, which must be in one process. Remove one of the two."
@@ -45,8 +46,6 @@ def failing_schedule(
     if buffering in ("zero", "infinite"):
         given["buffering"] = buffering
     with output_by_rank(current_rank):
-        program = main if wrapped is None else wrapped(main)
-        if wrapped is None:
-            main.shares = getattr(call, "shares", [call])  # type: ignore[attr-defined]  # an attribute of a function
+        program = Wrapper(main, getattr(call, "shares", [call])) if wrapped is None else wrapped(main)
         exploration = explore(program, size, runs=runs, seed=options["seed"], stop="first", **given)
     return exploration.failures[0] if exploration.failures else None

@@ -32,6 +32,20 @@ MAX_WAITS = 1000
 """Upper limit of the comparisons before waits, since each may take milliseconds."""
 
 
+class Wrapper:
+    """A program that calls others: `shares` are the objects that ranks can reach, where `SharedObjects` looks."""
+
+    __slots__ = ("_call", "shares")
+
+    def __init__(self, call: Callable[[Any], Any], shares: Sequence[Any]) -> None:
+        self._call, self.shares = call, shares
+
+    def __call__(self, comm: Any) -> Any:
+        """Run the program on a rank."""
+        __tracebackhide__ = True
+        return self._call(comm)
+
+
 class SharedObjects:
     """A snapshot of the objects that the ranks of a program can reach, taken before the first run.
 
