@@ -31,7 +31,7 @@ SUITES = [
     Suite("mpi4py-fft", "tests", "-m pytest test_darray.py test_pencil.py test_mpifft.py"),
     Suite("heat", "tests"),
     Suite("nifty8", "test", "-m pytest test_mpi"),
-    Suite("pylops-mpi", "tests", "-m pytest --with-mpi test_blockdiag.py test_stack.py", marked=True),
+    Suite("pylops-mpi", "tests", "-m pytest --with-mpi test_stack.py", marked=True),
     Suite("mpiarray", ".", "-m pytest src/mpiarray/tests/unit"),
     Suite("litebird_sim", "test", "-m pytest test_mpi.py"),
     Suite("simsopt", "tests", "-m pytest solve/test_mpi.py util/test_mpi_partition.py"),
