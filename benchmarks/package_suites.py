@@ -1,6 +1,8 @@
 """The test suites that benchmarks/package_tests.py runs: which tests of which sdist, with which command.
 
     python benchmarks/package_suites.py        print the names of the packages whose suites are quick
+
+.ci/full installs these and runs their suites.
 """
 
 from dataclasses import dataclass
@@ -27,25 +29,14 @@ SUITES = [
     Suite("schwimmbad", "tests", "test_mpi.py", quick=True),
     Suite("distwq", "tests", "test_distwq.py", ranks=3, quick=True),
     Suite("fluiddyn", ".", "-m pytest fluiddyn/util/test/test_mpi.py", quick=True),
-    Suite("mpinum", "tests", "-m pytest testCubeDecomp.py testDistArray.py testGet.py testGhostedDistArray.py"),
-    Suite("mpi4py-fft", "tests", "-m pytest test_darray.py test_pencil.py test_mpifft.py"),
-    Suite("heat", "tests"),
-    Suite("nifty8", "test", "-m pytest test_mpi"),
-    Suite("pylops-mpi", "tests", "-m pytest --with-mpi test_blockdiag.py test_stack.py", marked=True),
+    Suite("mpinum", "tests", "-m pytest testCubeDecomp.py testDistArray.py testGet.py testGhostedDistArray.py", quick=True),
     Suite("mpiarray", ".", "-m pytest src/mpiarray/tests/unit"),
+    Suite("pylops-mpi", "tests", "-m pytest --with-mpi test_stack.py", marked=True),
+    Suite("NuMPI", "test"),
     Suite("litebird_sim", "test", "-m pytest test_mpi.py"),
-    Suite("simsopt", "tests", "-m pytest solve/test_mpi.py util/test_mpi_partition.py"),
+    Suite("mpi4py-fft", "tests", "-m pytest test_darray.py test_pencil.py test_mpifft.py"),
     Suite("cobaya", "tests", "-m pytest --with-mpi -m mpi test_ref.py", marked=True),
-    Suite("mpi_map", "mpi_map/tests", "-m pytest test_pool.py"),
-    Suite("TreeCorr", "tests", "-m pytest test_mpi.py"),
-    Suite("emcee", ".", "-m pytest src/emcee/tests/unit/test_state.py src/emcee/tests/unit/test_blobs.py"),
-    Suite("ipie", ".", "-m pytest ipie/qmc/tests"),
-    Suite("ultranest", "tests", "-m pytest test_run.py"),
-    Suite("mpi-sppy", ".", "-m pytest mpisppy/tests/test_with_cylinders.py mpisppy/tests/test_comm_lor_check.py"),
-    Suite("pyGSTi", "test", "-m pytest unit/mpi unit/protocols/test_run_mpi.py"),
-    Suite("libensemble", "libensemble/tests", "-m pytest unit_tests_mpi_import"),
-    Suite("NuMPI", "test", "-m pytest IO Tools"),
-]  # fmt: skip
+]
 
 if __name__ == "__main__":
     print(*(suite.name for suite in SUITES if suite.quick))

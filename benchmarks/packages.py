@@ -88,6 +88,7 @@ PACKAGES = [
     program("pypesto", "pypesto_starts", launch="-m mpi4py.futures "),
     program("pyspod", "pyspod_variance"),
     program("ipie", "ipie_shared"),
+    program("dask-mpi", "dask_client", 4),
 ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.metadata import entry_points
 
 import hypothesis.strategies  # noqa: F401  loaded once, before runs in this process
@@ -16,8 +17,10 @@ LATE = "open('late', 'w').close()"
 """Code of a test that expires the time limit from here on, and not before, however slow the machine is."""
 
 
-def run_pytest(pytester: pytest.Pytester, source: str, *options: str) -> tuple[pytest.RunResult, str]:
+def run_pytest(
+    pytester: pytest.Pytester, source: str, *options: str, plugins: Sequence[object] = ()
+) -> tuple[pytest.RunResult, str]:
     pytester.makepyfile("import pytest\nfrom fakempi import MPI\n" + source)
     plugin = [] if INSTALLED else ["-p", "fakempi.apps.pytest_plugin"]
-    result = pytester.runpytest_inprocess("-p", "no:cacheprovider", "-p", "no:xdist", *plugin, *options)
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider", "-p", "no:xdist", *plugin, *options, plugins=[*plugins])
     return result, result.stdout.str()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from _pytest import runner
 
 from tests.plugin.harness import run_pytest
 
@@ -245,3 +248,25 @@ def test_it(comm):
     result, text = run_pytest(pytester, source, "--mpi4py=emulated", "-Werror")
     result.assert_outcomes(errors=1)
     assert "its tests did not run" in text
+
+
+class Flaky:
+    """Does what the plugin flaky does: it replaces a function of pytest while a test of its session runs."""
+
+    def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool:
+        original = runner.call_and_report
+
+        def call_and_report(one: pytest.Item, *args: Any, **options: Any) -> Any:
+            assert one is item, "not a test of this session"
+            return original(one, *args, **options)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(runner, "call_and_report", call_and_report)
+            return runner.pytest_runtest_protocol(item, nextitem)
+
+
+def test_a_plugin_that_replaces_the_runner_of_its_session_is_not_called_on_ranks(pytester: pytest.Pytester) -> None:
+    """Its tests are those of the session; each rank has another object for the test. flaky failed with a KeyError."""
+    source = "size = MPI.COMM_WORLD.Get_size()\n@pytest.mark.mpi(ranks=2)\ndef test_it():\n    assert size == 2\n"
+    result, text = run_pytest(pytester, source, plugins=[Flaky()])
+    assert result.ret == 0, text

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from fakempi.apps.testing.fixtures.deferred import DeferredFixture, RankFixtures
-from fakempi.apps.testing.isolation import is_case
+from fakempi.apps.testing.isolation import is_case, unchanged_runner
 from fakempi.apps.testing.limits import OUTCOME, limit_of
 from fakempi.apps.testing.markers import isolation, size_of, sizes, strict
 from fakempi.apps.testing.one_test import OneTest
@@ -201,7 +201,7 @@ class RankCall:
     def _run_isolated(self, size: int, drawn: dict[str, Any]) -> RanksOutcome:
         """Run pytest with this test on every rank."""
         test = OneTest(self.item, size, drawn)
-        with reads_of(self.item.config).inactive():
+        with reads_of(self.item.config).inactive(), unchanged_runner():
             outcome = self._on_ranks(test.on_this_rank, size, test.program, True)
         outcome.xpassed = test.xpassed
         test.warn()

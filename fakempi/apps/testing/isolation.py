@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from functools import partial
 from inspect import iscoroutinefunction
 from typing import Any
 
 import pytest
+from _pytest import runner
 
 from fakempi.apps.testing.fixtures.deferred import DeferredFixture
 from fakempi.apps.testing.markers import isolation
@@ -17,6 +19,8 @@ from fakempi.apps.testing.world_reads import reads_of
 
 ISOLATED = pytest.StashKey[bool]()
 """Whether a test runs with private modules."""
+
+_CALL_AND_REPORT = runner.call_and_report
 
 EVALUATED_ON_RANKS = ("skip", "skipif", "xfail")
 """Marks whose conditions may depend on the number of ranks."""
@@ -86,3 +90,11 @@ def is_case(item: pytest.Item) -> bool:
 def _other_markers(item: Any, name: str | None = None) -> Iterator[pytest.Mark]:
     """Yield the marks of a test, without those that its ranks evaluate."""
     return (mark for mark in type(item).iter_markers(item, name) if mark.name not in EVALUATED_ON_RANKS)
+
+
+@contextmanager
+def unchanged_runner() -> Iterator[None]:
+    """Let the sessions of ranks use pytest's own function: the plugin flaky replaces it while a test of its session runs."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(runner, "call_and_report", _CALL_AND_REPORT)
+        yield

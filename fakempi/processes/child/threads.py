@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-import sys
 import threading
 
 
@@ -14,9 +12,7 @@ def is_main_thread() -> bool:
 
 def main_thread_waits() -> bool:
     """Return whether the main thread waits for another thread: in `join`, or for an event, a condition or a semaphore."""
-    collects = gc.isenabled()
-    gc.disable()  # as in fakempi.mpi.base.frames, which a child does not import
-    frame = sys._current_frames().get(threading.main_thread().ident or 0)
-    if collects:
-        gc.enable()
+    from fakempi.mpi.base.frames import current_frames  # not at the top: `child.process` replaces the package first
+
+    frame = current_frames().get(threading.main_thread().ident or 0)
     return frame is not None and frame.f_code.co_filename == threading.__file__
