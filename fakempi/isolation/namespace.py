@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
@@ -195,6 +195,13 @@ class RankNamespaces:
         if state is not None and self.input.isatty():
             self.out.show(state)
 
+    def flush(self) -> None:
+        """Flush the real streams before a rank forks: the new process would write what ranks have written there."""
+        if self.loop is not None:
+            for stream in (self.out, self.err):
+                with suppress(Exception):  # it may be closed, or its reader has gone
+                    stream.real.flush()
+
     def unwind(self, proceed: Callable[[], None]) -> None:
         """Restore the interpreter at the end of the run."""
         try:
@@ -328,4 +335,4 @@ def _pop_modules(package: str) -> dict[str, Any]:
 
 
 NAMESPACES = RankNamespaces()
-follow_forks(NAMESPACES.states.get, NAMESPACES._switch)
+follow_forks(NAMESPACES.states.get, NAMESPACES._switch, NAMESPACES.flush)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import operator
+import sys
 import traceback
 from typing import Any
 
 from fakempi.processes.child.encoding import Encoder, OpaquePickle, Reference
 from fakempi.processes.child.memory import Memory
+from fakempi.processes.child.sites import is_ours
 from fakempi.processes.protocol import CALLBACK_RESULT, OPERATORS, PICKLE, REFER
 
 
@@ -46,7 +48,10 @@ class CallbackService:
         if number > 0:
             return self.encoder.kept[number]
         name = OPERATORS[-number - 1] if number else ""
-        others = {"": pickle_value, "len": len, "print_error": traceback.print_exception, "memory_at": self._memory_at}
+        others = {
+            "": pickle_value, "len": len, "print_error": traceback.print_exception, "memory_at": self._memory_at,
+            "variables": variables_of_caller,
+        }  # fmt: skip
         return others.get(name) or getattr(operator, name)
 
     def _memory_at(self, address: int, nbytes: int) -> tuple[int, bytes]:
@@ -65,3 +70,12 @@ class CallbackService:
 def pickle_value(value: Any) -> Any:
     """Return the argument. This is the callback with number 0, which only pickles."""
     return value
+
+
+def variables_of_caller() -> tuple[int, dict[str, int]]:
+    """Return the first line of the function of the program that makes the current call, and its variables that are integers."""
+    frame: Any = sys._getframe()
+    while is_ours(frame) or frame.f_globals.get("__name__") == "mpi4py.MPI":  # the proxies
+        frame = frame.f_back
+    names = {name: frame.f_globals[name] for name in frame.f_code.co_names if name in frame.f_globals} | frame.f_locals
+    return frame.f_code.co_firstlineno, {name: value for name, value in names.items() if type(value) is int}
