@@ -43,7 +43,7 @@ class MPIError(RuntimeError):
     """The exception that a failing MPI call raises: an error code, and a sentence with the call, the cause and the values.
 
     As in mpi4py, it compares with its error code and converts to it. Where mpi4py raises one of Python's exceptions, the
-    subclass inherits from that exception too (`MPIValueError`, `MPITypeError`, `MPIBufferError`, `MPIKeyError`).
+    subclass inherits from that exception too (`MPIValueError`, `MPITypeError`, `MPIOverflowError`, ...).
 
     Attributes
     ----------
@@ -127,6 +127,10 @@ class MPIValueError(MPIError, ValueError):
 
 class MPITypeError(MPIError, TypeError):
     """An `MPIError` that is also a `TypeError`: an argument has the wrong type."""
+
+
+class MPIOverflowError(MPIError, OverflowError):
+    """An `MPIError` that is also an `OverflowError`: an integer does not fit into one of C."""
 
 
 class MPIBufferError(MPIError, BufferError):

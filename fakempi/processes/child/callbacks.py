@@ -73,7 +73,7 @@ def pickle_value(value: Any) -> Any:
 
 
 def variables_of_caller() -> tuple[int, dict[str, int]]:
-    """Return the first line of the function of the program that makes the current call, and its variables that are integers."""
+    """Return the first line of the function that makes the current call, and its variables that are integers."""
     frame: Any = sys._getframe()
     while is_ours(frame) or frame.f_globals.get("__name__") == "mpi4py.MPI":  # the proxies
         frame = frame.f_back

@@ -26,7 +26,7 @@ from fakempi.processes.child.ending import RunEnded, end_with, hide_end_of_threa
 from fakempi.processes.child.extension_modules import reject_mpi_libraries
 from fakempi.processes.child.failures import record
 from fakempi.processes.child.numpy_seed import ImportedNumpy, SeedNumpy
-from fakempi.processes.child.package import install
+from fakempi.processes.child.package import FirstImport, install
 from fakempi.processes.child.signals import defer_handlers
 from fakempi.processes.child.workers import end_workers_with
 from fakempi.processes.protocol import EXIT, FAILED, Closed, read
@@ -220,6 +220,7 @@ def _execute(start: dict[str, Any]) -> None:
     has_input = start["number"] == 0 and not os.path.samestat(os.fstat(0), os.stat(os.devnull))
     if not (start["debug"] or has_input or "PYTHONBREAKPOINT" in os.environ):
         sys.breakpointhook = functools.partial(_ignored_breakpoint, start["number"])
+    sys.meta_path.insert(0, FirstImport())
     exec(code, names)
 
 
