@@ -285,10 +285,17 @@ def _exit_code(error: SystemExit) -> int:
 
 
 def _run_exit_functions() -> None:
-    """Call the exit functions of the rank, the last registered first; exceptions are printed and ignored."""
+    """Call the exit functions of the rank, the last registered first; exceptions are printed and ignored.
+
+    As in Python, a function that another one registers is not called, and one that another one unregisters is not either.
+    """
     state = NAMESPACES.running_state()
-    while state is not None and state.exit_functions:
-        function, args, kwargs = state.exit_functions.pop()
+    functions = [] if state is None else state.exit_functions
+    for entry in functions[::-1]:
+        index = next((i for i, other in enumerate(functions) if other is entry), None)
+        if index is None:
+            continue
+        function, args, kwargs = functions.pop(index)
         try:
             function(*args, **kwargs)
         except (Exception, SystemExit):
