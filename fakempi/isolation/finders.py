@@ -24,9 +24,7 @@ class Finders(list[Any]):
     from then on. `follow` gives each rank its own value of `sys.meta_path`.
     """
 
-    def __init__(
-        self, others: list[Any], first: Any, running_state: RunningState, follow: Callable[[], object]
-    ) -> None:
+    def __init__(self, others: list[Any], first: Any, running_state: RunningState, follow: Callable[[], object]) -> None:
         super().__init__(others)
         self.first, self.running_state, self.follow = first, running_state, follow
         self.of_all: Finders = self  # the list of ranks that have not replaced theirs
@@ -76,13 +74,13 @@ class Finders(list[Any]):
         del finders[index]
         self._replace(finders)
 
-    def __add__(self, other: list[Any]) -> list[Any]:  # type: ignore[override]  # a plain list
+    def __add__(self, other: list[Any]) -> list[Any]:
         return [*self, *other]
 
     def __radd__(self, other: list[Any]) -> list[Any]:
         return [*other, *self]
 
-    def __iadd__(self, other: Iterable[Any]) -> Self:  # type: ignore[override,misc]  # as `extend`
+    def __iadd__(self, other: Iterable[Any]) -> Self:
         self.extend(other)
         return self
 

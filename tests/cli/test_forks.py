@@ -72,9 +72,7 @@ def test_a_process_that_a_rank_has_forked_ends_alone(way: str, tmp_path: Path) -
     (tmp_path / "work.py").write_text(PROGRAM)
     command = [sys.executable, "-m", "fakempi", "run", "-q", "-n", "2", *WAYS[way], "work.py"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=100, check=False
-    )
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=100, check=False)
     expected = [
         line for rank in range(2)
         for name, code in CODES.items() for line in (f"rank {rank} {name}", f"{rank} {name} {code}")

@@ -41,7 +41,8 @@ WAYS = {"one process": [], "processes": ["--processes"]}
 
 NOT_HERE = {
     "faulthandler_enabled", "finalizers", "fork_and_exit", "fork_and_pipe", "fork_workers_use_rank",
-    "multiprocessing_shared", "python_options", "stdin_select", "subprocess_pipes", "write_to_descriptor",
+    "multiprocessing_shared", "print_options", "python_options", "stdin_select", "subprocess_inherited", "subprocess_pipes",
+    "sys_flags", "write_to_descriptor",
 }  # fmt: skip
 """Idioms that need a separate process: file descriptors, forks, another interpreter, output at the end of Python."""
 

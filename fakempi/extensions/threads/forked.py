@@ -1,4 +1,4 @@
-"""A process that a rank has forked: it is no rank, so it neither calls MPI nor continues as another rank."""
+"""A process that a rank has forked: it is not a rank, so it cannot call MPI, and no other rank continues in it."""
 
 from __future__ import annotations
 
