@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from fakempi.core.reports.findings import Finding
     from fakempi.trace.record import Trace
 
-
 AddedCodes: TypeAlias = dict[int, tuple[int, str]]
 """Codes and classes that a program has added (MPI.Add_error_class, ...): code -> (class, sentence)."""
 
@@ -47,8 +46,7 @@ class MPIError(RuntimeError):
 
     Attributes
     ----------
-    place
-        Location of the call in the program, such as "work.py:17", or None if it is unknown.
+    place : location of the call in the program, such as "work.py:17"; None if it is unknown
     """
 
     place: str | None = None

@@ -88,7 +88,7 @@ REPORTED: dict[str, tuple[str, ...]] = {
 """Functions that are reported."""
 
 
-class ProcessNumbers:
+class ChildProcessCounter:
     """The numbers in names of processes that multiprocessing starts: each rank counts its own."""
 
     def __init__(self, running_rank: RunningState) -> None:
@@ -268,7 +268,7 @@ class LibrarySettings:
         for name in ("set_start_method", "get_context"):
             self._before(kind, name, settings)
             self.patches.set(multiprocessing, name, getattr(context, name))
-        self.patches.set(multiprocessing.process, "_process_counter", ProcessNumbers(self.settings.running_rank))
+        self.patches.set(multiprocessing.process, "_process_counter", ChildProcessCounter(self.settings.running_rank))
 
     def _resource(self, resource: Any) -> None:
         """Soft limits are exchanged; a lower hard limit cannot be raised again, so it is reported."""

@@ -23,7 +23,7 @@ from fakempi.mpi.base.process import Process
 Scope = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
-class Variables(NamedTuple):
+class CallerVariables(NamedTuple):
     """The first line of a function of the program, and values of its variables; `find` is `get` of a dictionary."""
 
     first_line: int
@@ -56,11 +56,11 @@ def check_number(process: Process, parameter: str) -> None:
         process.universe.report("rank-number", process.number, sentence, call=call, place=place)
 
 
-def _variables(process: Process, frame: FrameType) -> Variables:
+def _variables(process: Process, frame: FrameType) -> CallerVariables:
     if process.variables_of_call is not None:
         first_line, values = process.variables_of_call()
-        return Variables(first_line, values.get)
-    return Variables(frame.f_code.co_firstlineno, lambda name: frame.f_locals.get(name, frame.f_globals.get(name)))
+        return CallerVariables(first_line, values.get)
+    return CallerVariables(frame.f_code.co_firstlineno, lambda name: frame.f_locals.get(name, frame.f_globals.get(name)))
 
 
 Known = tuple[ast.expr, Scope] | tuple[()]
@@ -138,7 +138,7 @@ def _may_be_number(value: ast.expr) -> bool:
     return isinstance(value, ast.BinOp) and isinstance(value.op, ast.Sub)
 
 
-def _is_number(known: tuple[Any, ...], variables: Variables) -> bool:
+def _is_number(known: tuple[Any, ...], variables: CallerVariables) -> bool:
     """Whether an expression is a negative number as text, or a difference of numbers that are not negative."""
     value, scope = known
     if isinstance(value, ast.UnaryOp):
@@ -148,7 +148,7 @@ def _is_number(known: tuple[Any, ...], variables: Variables) -> bool:
     return all(_is_natural(side, scope, variables) for side in (value.left, value.right))
 
 
-def _is_natural(value: ast.expr, scope: Scope, variables: Variables) -> bool:
+def _is_natural(value: ast.expr, scope: Scope, variables: CallerVariables) -> bool:
     if isinstance(value, ast.Constant):
         return type(value.value) is int
     if isinstance(value, ast.Attribute):

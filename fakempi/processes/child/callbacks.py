@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import sys
 import traceback
 from typing import Any
 
@@ -74,8 +73,7 @@ def pickle_value(value: Any) -> Any:
 
 def variables_of_caller() -> tuple[int, dict[str, int]]:
     """Return the first line of the function that makes the current call, and its variables that are integers."""
-    frame: Any = sys._getframe()
-    while is_ours(frame) or frame.f_globals.get("__name__") == "mpi4py.MPI":  # the proxies
-        frame = frame.f_back
+    frames = (frame for frame, _ in traceback.walk_stack(None) if not is_ours(frame))
+    frame: Any = next(frame for frame in frames if frame.f_globals.get("__name__") != "mpi4py.MPI")  # the proxies
     names = {name: frame.f_globals[name] for name in frame.f_code.co_names if name in frame.f_globals} | frame.f_locals
     return frame.f_code.co_firstlineno, {name: value for name, value in names.items() if type(value) is int}
