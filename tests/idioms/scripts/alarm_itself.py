@@ -6,3 +6,4 @@ signal.signal(signal.SIGALRM, lambda number, frame: hits.append(signal.Signals(n
 signal.setitimer(signal.ITIMER_REAL, 0.05)
 signal.pause()
 print(hits, signal.getitimer(signal.ITIMER_REAL)[0] == 0)
+# when: full

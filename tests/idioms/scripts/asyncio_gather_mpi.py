@@ -25,3 +25,4 @@ async def main():
 
 
 print(comm.rank, asyncio.run(main()))
+# when: full

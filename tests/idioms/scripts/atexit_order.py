@@ -13,3 +13,4 @@ def late():
 atexit.register(late)
 
 print(rank, "end of program")
+# when: full

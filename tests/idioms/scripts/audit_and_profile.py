@@ -14,3 +14,4 @@ value = p.runcall(work)
 s = io.StringIO()
 pstats.Stats(p, stream=s).sort_stats("cumulative").print_stats(3)
 print(value, "work" in s.getvalue())
+# when: full

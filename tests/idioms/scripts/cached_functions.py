@@ -23,3 +23,4 @@ print(comm.rank, [f(i) for i in (1, 1, 2)], k.p + k.p, len(calls), f.cache_info(
 comm.barrier()
 f.cache_clear()
 print(comm.rank, f(1), f.cache_info().misses)
+# when: full

@@ -12,3 +12,4 @@ with tempfile.TemporaryDirectory() as d:
     comm.barrier()
     print(comm.rank, os.path.exists("relative.txt"), os.getcwd() == start, os.path.basename(os.path.abspath("x")))
     os.chdir(start)
+# when: full

@@ -18,3 +18,4 @@ import circle  # noqa: E402
 
 comm.barrier()
 print(comm.rank, circle.a.get(), sorted(n for n in sys.modules if n.startswith("circle")))
+# when: full

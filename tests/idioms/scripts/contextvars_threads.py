@@ -16,3 +16,4 @@ u.start()
 u.join()
 var.reset(token)
 print(comm.rank, seen, var.get())
+# when: full

@@ -17,3 +17,4 @@ try:
     print("deep", type(d.comm).__name__)
 except Exception as e:
     print(type(e).__name__)
+# when: full

@@ -30,3 +30,4 @@ print(
     items[0].tags[0] is Flag.A | Flag.B,
     {i: 1 for i in items}[Item(1, Color.BLUE)],
 )
+# when: full

@@ -11,3 +11,4 @@ with decimal.localcontext() as c:
     c.rounding = decimal.ROUND_UP
     up = decimal.Decimal(1) / 3
 print(comm.rank, decimal.Decimal(2).sqrt(), up, total, locale.setlocale(locale.LC_NUMERIC), f"{1234.5:n}")
+# when: full

@@ -22,3 +22,4 @@ with Resource() as r:
             raise KeyError("k")
     except KeyError as e:
         print(comm.rank, repr(e))
+# when: full

@@ -19,3 +19,4 @@ out = subprocess.run(
     text=True,
 )
 print(comm.rank, out.stdout.strip(), out.returncode, os.getenv("IDIOM"), os.path.expandvars("$IDIOM"))
+# when: full

@@ -13,3 +13,4 @@ print(
 code = compile("x = [i for i in range(comm.rank + 1)]", "<made>", "exec")
 exec(code)
 print(globals()["x"])
+# when: full

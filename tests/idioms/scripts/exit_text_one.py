@@ -6,3 +6,4 @@ if comm.rank == 1:
     print("leaving")
     raise SystemExit("cannot go on")
 print(comm.rank, "stays")
+# when: full

@@ -6,3 +6,4 @@ try:
         raise SystemExit(3)
 finally:
     print(comm.rank, "finally")
+# when: full

@@ -13,3 +13,4 @@ print(
     __doc__,
 )
 print(os.path.samefile(sys.path[0], os.path.dirname(os.path.abspath(__file__))))
+# when: full

@@ -22,3 +22,4 @@ with open(path, "r+") as f:
     print(comm.rank, busy)
 if comm.rank == 0:
     os.unlink(path)
+# when: full

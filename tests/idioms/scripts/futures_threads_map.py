@@ -7,3 +7,4 @@ with ThreadPoolExecutor(3, thread_name_prefix=f"r{comm.rank}") as pool:
     found = sorted((futures[f], f.result()) for f in as_completed(futures))
     bad = pool.submit(int, "x")
 print(comm.rank, found, type(bad.exception()).__name__, comm.allreduce(len(found)))
+# when: full

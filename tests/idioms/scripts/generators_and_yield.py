@@ -16,3 +16,4 @@ def stream(n):
 g = stream(5)
 print(comm.rank, next(g), g.send("x"), next(g))
 g.close()
+# when: full

@@ -21,3 +21,4 @@ print(
     inspect.stack()[0].function,
     len(inspect.stack()),
 )
+# when: full

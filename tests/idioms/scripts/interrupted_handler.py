@@ -22,3 +22,4 @@ try:
 except Stop as e:
     print(comm.rank, e)
 print(comm.allreduce(1))
+# when: full

@@ -19,3 +19,4 @@ comm.barrier()
 log.warning("kept")
 print(comm.rank, len(m.buffer), logging.getLogger().level, len(logging.getLogger().handlers), log.getEffectiveLevel())
 logging.critical("end of %d", comm.rank)
+# when: full

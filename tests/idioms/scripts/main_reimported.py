@@ -15,3 +15,4 @@ if __name__ == "__main__":
         module.comm == comm,
         module.__name__ == "main_reimported",
     )
+# when: full

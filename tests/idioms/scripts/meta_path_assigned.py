@@ -29,3 +29,4 @@ print(comm.rank, made_all.value, found, other, sum(isinstance(f, Maker) for f in
 import colorsys  # noqa: E402
 
 print(colorsys.__name__)
+# when: full

@@ -21,3 +21,4 @@ comm.barrier()
 import wave  # noqa: E402
 
 print(comm.rank, found, wave.__name__)
+# when: full

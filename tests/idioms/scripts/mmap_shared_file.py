@@ -17,3 +17,4 @@ with open(path, "r+b") as f, mmap.mmap(f.fileno(), 0) as m:
     comm.barrier()
 if comm.rank == 0:
     os.unlink(path)
+# when: full

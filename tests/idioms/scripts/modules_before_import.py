@@ -9,3 +9,4 @@ print(
 from mpi4py import MPI  # noqa: E402
 
 print(MPI.COMM_WORLD.rank, "mpi4py" in sys.modules, sys.modules["mpi4py.MPI"] is MPI)
+# when: full

@@ -15,3 +15,4 @@ if __name__ == "__main__":
     print(comm.rank, q.get())
     p.join()
     print(comm.rank, p.exitcode, p.name, multiprocessing.current_process().name)
+# when: full

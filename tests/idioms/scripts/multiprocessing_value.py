@@ -17,3 +17,4 @@ if __name__ == "__main__":
     e.wait(20)
     p.join()
     print(comm.rank, v.value, e.is_set(), p.exitcode, comm.allreduce(v.value))
+# when: full

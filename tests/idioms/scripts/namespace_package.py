@@ -22,3 +22,4 @@ print(
     spaced.__file__ if hasattr(spaced, "__file__") else None,
     len(spaced.__path__),
 )
+# when: full

@@ -7,3 +7,4 @@ atexit.register(print, "never")
 print("flushed", flush=True)
 MPI.Finalize()
 os._exit(3)
+# when: full

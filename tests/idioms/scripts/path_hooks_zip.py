@@ -21,3 +21,4 @@ print(
     importlib.resources.files("zipped_pack").joinpath("data.txt").read_text(),
     type(zipped_pack.__loader__).__name__,
 )
+# when: full

@@ -13,3 +13,4 @@ print(
     MPI.Wtick() > 0,
 )
 print(isinstance(time.strftime("%Y"), str), time.time() > 1.6e9, time.gmtime(0).tm_year)
+# when: full

@@ -16,3 +16,4 @@ class Node:
 
 tree = comm.bcast(Node(1, Node(2)) if comm.rank == 0 else None)
 print(comm.rank, type(tree) is Node, isinstance(tree.child, Node), Node.made, tree == Node(1), tree.__class__.__module__)
+# when: full

@@ -13,3 +13,4 @@ ready = select.select([r], [], [], 5)[0]
 print(comm.rank, ready == [r], os.read(r, 100))
 os.close(r)
 os.close(w)
+# when: full

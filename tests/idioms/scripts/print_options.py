@@ -15,3 +15,4 @@ print(
     sys.stdout.writable(),
     sys.stderr.errors,
 )
+# when: full

@@ -14,3 +14,4 @@ with contextlib.redirect_stdout(outer):
         comm.barrier()
     print("outer again", comm.rank)
 print(comm.gather((outer.getvalue(), inner.getvalue(), err.getvalue())))
+# when: full

@@ -18,3 +18,4 @@ open(p, "w").write(f"value = {comm.rank + 1000}\n")
 importlib.invalidate_caches()
 n = importlib.reload(m)
 print(comm.rank, m.value, n is m, m.list_, sys.modules["reloaded_idiom"] is m)
+# when: full

@@ -10,3 +10,4 @@ open(p, "w").write("from mpi4py import MPI\nresult = MPI.COMM_WORLD.rank * facto
 out = runpy.run_path(p, init_globals={"factor": 3}, run_name="other")
 print(comm.rank, out["result"], out["name"], __name__)
 os.unlink(p)
+# when: full

@@ -20,3 +20,4 @@ for r in range(comm.size):
 db = sqlite3.connect(path)
 print(comm.rank, db.execute("select count(*), sum(x), max(r) from t").fetchone())
 db.close()
+# when: full

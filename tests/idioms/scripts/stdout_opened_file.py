@@ -14,3 +14,4 @@ sys.stdout.close()
 sys.stdout = saved
 print(rank, open(path).read().split("\n"))
 os.unlink(path)
+# when: full

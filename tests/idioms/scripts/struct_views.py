@@ -11,3 +11,4 @@ comm.Allreduce(struct.pack("q", comm.rank), [b, MPI.INT64_T]) if False else comm
 c = (ctypes.c_int * 2)(comm.rank, 5)
 comm.Allreduce(MPI.IN_PLACE, [c, MPI.INT], MPI.MAX)
 print(comm.rank, a.tolist(), list(c), memoryview(a).format, bytes(b) == bytes(8))
+# when: full

@@ -9,3 +9,4 @@ for r in range(comm.size):
         subprocess.run([sys.executable, "-c", f"print('child of', {r})"])
         print("after", r, flush=True)
     comm.barrier()
+# when: full

@@ -16,3 +16,4 @@ except UserWarning:
         "dev" in sys._xoptions,
         __debug__,
     )
+# when: full

@@ -13,3 +13,4 @@ with tempfile.SpooledTemporaryFile() as s:
     s.write(b"abc")
     s.seek(0)
     print(s.read())
+# when: full

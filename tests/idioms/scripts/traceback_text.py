@@ -17,3 +17,4 @@ except MPI.Exception as error:
         error.Get_error_class() == MPI.ERR_ROOT,
         traceback.format_exc().count("inner"),
     )
+# when: full

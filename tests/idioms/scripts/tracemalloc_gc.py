@@ -12,3 +12,4 @@ gc.freeze()
 print(gc.get_freeze_count() > 0)
 gc.unfreeze()
 print(gc.get_freeze_count(), gc.isenabled())
+# when: full

@@ -38,3 +38,4 @@ print(
     typing.get_type_hints(A).keys(),
     issubclass(type(comm), MPI.Comm),
 )
+# when: full

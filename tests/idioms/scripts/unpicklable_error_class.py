@@ -19,3 +19,4 @@ try:
             raise e
 except Failure as f:
     print(comm.rank, f.code, f, type(f) is Failure)
+# when: full

@@ -14,3 +14,4 @@ b = Bad()
 del b
 MPI.COMM_WORLD.barrier()
 print(rank, "continues")
+# when: full

@@ -19,3 +19,4 @@ with warnings.catch_warnings(record=True) as caught:
     comm.barrier()
     warnings.warn("caught")
 print(comm.rank, len(caught))
+# when: full

@@ -22,3 +22,4 @@ c.Free()
 del c
 gc.collect()
 print(comm.rank, log, dict(cache), r() is None)
+# when: full
