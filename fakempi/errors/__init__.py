@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from fakempi.core.reports.findings import Finding
     from fakempi.trace.record import Trace
 
-
 AddedCodes: TypeAlias = dict[int, tuple[int, str]]
 """Codes and classes that a program has added (MPI.Add_error_class, ...): code -> (class, sentence)."""
 
@@ -44,12 +43,11 @@ class MPIError(RuntimeError):
     """The exception that a failing MPI call raises: an error code, and a sentence with the call, the cause and the values.
 
     As in mpi4py, it compares with its error code and converts to it. Where mpi4py raises one of Python's exceptions, the
-    subclass inherits from that exception too (`MPIValueError`, `MPITypeError`, `MPIBufferError`, `MPIKeyError`).
+    subclass inherits from that exception too (`MPIValueError`, `MPITypeError`, `MPIOverflowError`, ...).
 
     Attributes
     ----------
-    place
-        Location of the call in the program, such as "work.py:17", or None if it is unknown.
+    place : location of the call in the program, such as "work.py:17"; None if it is unknown
     """
 
     place: str | None = None
@@ -128,6 +126,10 @@ class MPIValueError(MPIError, ValueError):
 
 class MPITypeError(MPIError, TypeError):
     """An `MPIError` that is also a `TypeError`: an argument has the wrong type."""
+
+
+class MPIOverflowError(MPIError, OverflowError):
+    """An `MPIError` that is also an `OverflowError`: an integer does not fit into one of C."""
 
 
 class MPIBufferError(MPIError, BufferError):

@@ -5,7 +5,7 @@ that calls cost nothing more; the frames are removed where a traceback is shown:
 
 * `shorten` changes an exception at the end of its rank, or before a function of the program receives it (`sys.excepthook`);
 * `hide_frames` makes the functions of the module `traceback`, and so `logging.exception`, skip them while a script runs, and
-  `sys.__excepthook__` and `sys.unraisablehook`, which prints the exceptions of finalizers.
+  `inspect.stack`, `sys.__excepthook__` and `sys.unraisablehook`, which prints the exceptions of finalizers.
 
 Exceptions that fakempi raises and handles itself are not shown as the context of another one.
 
@@ -15,6 +15,7 @@ With `fakempi run --full-traceback`, or FAKEMPI_FULL_TRACEBACK=1 in the environm
 from __future__ import annotations
 
 import builtins
+import inspect
 import os
 import sys
 import traceback
@@ -181,6 +182,7 @@ def hide_frames(replace: Callable[[Any, str, Any], None] = setattr) -> None:
         if hasattr(traceback, name):
             replace(traceback, name, _skipping(getattr(traceback, name)))
     replace(traceback, "walk_stack", _skipping_callers(traceback.walk_stack))
+    replace(inspect, "getouterframes", _skipping_outer_frames(inspect.getouterframes))
     replace(traceback.TracebackException, "__init__", _without_own_contexts(traceback.TracebackException.__init__))
     replace(sys, "__excepthook__", _shortening(sys.__excepthook__))
     original, present = sys.__unraisablehook__, sys.unraisablehook
@@ -203,6 +205,15 @@ def _skipping_callers(walk: Callable[[Any], Iterable[Any]]) -> Callable[[Any], I
         return compress(items, reversed(_shown([frame for frame, _ in reversed(items)])))
 
     return walk_program
+
+
+def _skipping_outer_frames(get: Callable[..., list[Any]]) -> Callable[..., list[Any]]:
+    @wraps(get)
+    def getouterframes(frame: Any, context: int = 1) -> list[Any]:
+        found = get(frame, context)
+        return list(compress(found, reversed(_shown([info.frame for info in reversed(found)]))))
+
+    return getouterframes
 
 
 def _without_own_contexts(make: Callable[..., None]) -> Callable[..., None]:

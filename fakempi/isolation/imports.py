@@ -123,7 +123,8 @@ class Finder:
         state = self.running_state()
         if state is None:
             return None
-        key = name, tuple(sys.path if path is None else path)
+        searched = tuple(sys.path if path is None else path)
+        key = name, (*searched, os.getcwd()) if "" in searched else searched
         spec = self.specs.get(key) if target is None else None
         if spec is None:
             spec = self._find(name, path, target)

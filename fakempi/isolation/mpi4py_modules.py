@@ -16,15 +16,20 @@ def missing(name: str) -> ModuleNotFoundError:
 
 
 def make(
-    running_state: Callable[[], RankState | None], on_handle: Callable[[FrameType], None] = lambda frame: None
+    running_state: Callable[[], RankState | None],
+    on_handle: Callable[[FrameType], None] = lambda frame: None,
+    on_import: Callable[[FrameType], None] = lambda frame: None,
 ) -> dict[str, Any]:
-    """Return the modules by name; `on_handle` is called with the frame of a shared module that obtains a communicator."""
+    """Return the modules by name; the functions are called with a frame.
+
+    `on_handle` gets that of a shared module that obtains a communicator, `on_import` that of an import of mpi4py.
+    """
 
     def own(namespace: dict[str, Any]) -> bool:
         state = running_state()
         return state is not None and state.owns(namespace)
 
-    return modules(own, on_handle)
+    return modules(own, on_handle, on_import)
 
 
 def take_over(real: ModuleType, emulated: ModuleType) -> None:

@@ -11,7 +11,8 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 from types import FrameType
 from typing import Any
 
@@ -36,7 +37,7 @@ from fakempi.isolation.patches import Patches, patch
 from fakempi.isolation.pickling import Pickling, follow_forks
 from fakempi.isolation.process_state import ProcessState
 from fakempi.isolation.rank_state import RankState, exchange, exchange_settings, share_sys, unshare_sys
-from fakempi.isolation.settings.exchange import Settings
+from fakempi.isolation.settings.exchange import Attribute, Settings, is_emulator
 from fakempi.isolation.settings.launcher_environment import LauncherVariables
 from fakempi.isolation.settings.library_settings import LibrarySettings, in_turn
 from fakempi.isolation.settings.module_attributes import ModuleAttributes
@@ -73,7 +74,10 @@ class RankNamespaces:
         self.signals: Signals
         self.meta_path: list[Any] = []
         self.replaced: set[str] = set()  # shared modules that a program has replaced on one rank
-        self.module_table = ModuleTable(sys.modules, self._make_own, lambda: set(self.current.private))
+        self.importers: set[RankState] = set()  # the ranks that have imported mpi4py; `outside`: a shared package has
+        self.module_table = ModuleTable(
+            sys.modules, self._make_own, lambda: set(self.current.private), self._is_not_imported
+        )
 
     def all_states(self) -> Iterable[RankState]:
         """Return the state outside ranks, followed by those of all ranks."""
@@ -195,6 +199,13 @@ class RankNamespaces:
         if state is not None and self.input.isatty():
             self.out.show(state)
 
+    def flush(self) -> None:
+        """Flush the real streams before a rank forks: the new process would write what ranks have written there."""
+        if self.loop is not None:
+            for stream in (self.out, self.err):
+                with suppress(Exception):  # it may be closed, or its reader has gone
+                    stream.real.flush()
+
     def unwind(self, proceed: Callable[[], None]) -> None:
         """Restore the interpreter at the end of the run."""
         try:
@@ -227,9 +238,10 @@ class RankNamespaces:
         self._patch_optional_modules()
         self.finder.is_shadowed, self.finder.on_code = self.names.shadowed.__contains__, self.attributes.follow_builtins
         module_locks.names.key = self._lock_key
-        self.meta_path, sys.meta_path = sys.meta_path, Finders(sys.meta_path, self.finder, self.running_state)
+        follow = partial(self.settings.follow, Attribute(vars(sys), "meta_path"))
+        self.meta_path, sys.meta_path = sys.meta_path, Finders(sys.meta_path, self.finder, self.running_state, follow)
         self.hidden = _pop_modules("mpi4py")
-        self.modules = self.modules or mpi4py_modules.make(self.running_state, self._on_handle)
+        self.modules = self.modules or mpi4py_modules.make(self.running_state, self._on_handle, self._on_import)
         sys.modules.update(self.modules)
         self.attributes.open()
 
@@ -250,6 +262,16 @@ class RankNamespaces:
                     if state is not self.current and name not in state.private:
                         state.adopt(name, shared)
             self.current.private.add(name)
+
+    def _on_import(self, frame: FrameType) -> None:
+        state = self.running_state()
+        if state is not None and not is_emulator(state, frame):
+            self.importers.add(state if state.owns(frame.f_globals) else self.outside)
+
+    def _is_not_imported(self, name: str) -> bool:
+        """Return whether the module is one of the emulated mpi4py, and the running rank has not imported mpi4py."""
+        is_emulated = self.modules.get(name, self) is sys.modules.get(name)
+        return is_emulated and self.importers.isdisjoint((self.current, self.outside))
 
     def _on_handle(self, frame: FrameType) -> None:
         self.finder.shared_checks.on_handle(frame)
@@ -305,6 +327,7 @@ class RankNamespaces:
         self.loop = self.hidden = None
         self.directories, self.patches, self.names = set(), Patches(), ShadowedModules(self.outside_ranks)
         self.replaced.clear()
+        self.importers.clear()
         self.current = self.outside = RankState(-1, "", ())
         del self.switcher, self.input, self.out, self.err, self.signals
 
@@ -328,4 +351,4 @@ def _pop_modules(package: str) -> dict[str, Any]:
 
 
 NAMESPACES = RankNamespaces()
-follow_forks(NAMESPACES.states.get, NAMESPACES._switch)
+follow_forks(NAMESPACES.states.get, NAMESPACES._switch, NAMESPACES.flush)

@@ -105,8 +105,11 @@ class Pickling:
         return find
 
 
-def follow_forks(state_of: StateOf, switch: Callable[[RankState], None]) -> None:
-    """In processes that such a thread forks: install the modules of the rank, which is also that of local MPI calls."""
+def follow_forks(state_of: StateOf, switch: Callable[[RankState], None], flush: Callable[[], None]) -> None:
+    """In processes that such a thread forks: install the modules of the rank, which is also that of local MPI calls.
+
+    `flush` is called before each fork.
+    """
 
     def in_child() -> None:
         owner = owner_here()
@@ -116,4 +119,4 @@ def follow_forks(state_of: StateOf, switch: Callable[[RankState], None]) -> None
             outside.process = owner
 
     if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=in_child)
+        os.register_at_fork(before=flush, after_in_child=in_child)

@@ -96,7 +96,7 @@ class Program:
         self.file = "" if first in ("-m", "-c") else first
         self.is_application = os.path.isdir(self.file) or (os.path.isfile(self.file) and is_zipfile(self.file))
         path = os.path.abspath(self.file) if self.file else os.path.join(os.getcwd(), "-c")
-        self.directory = path if self.is_application else os.path.dirname(path)  # the first entry of `sys.path`
+        self.directory = path if self.is_application else os.path.dirname(path)
         self.argv = [first, *rest]
         if os.path.isfile(self.file) and not self.is_application:
             self.files.add(path)
@@ -162,9 +162,14 @@ class Program:
         options, _ = python_options(sys.orig_argv[1:])
         return [sys.executable, *options, *self.command]
 
+    @property
+    def first_of_path(self) -> str:
+        """The first entry of `sys.path`: the directory of the script; empty, for the working directory, after `-c`."""
+        return self.directory if self.text is None else ""
+
     def _new_state(self, process: Any) -> RankState:
         """Return the initial state of a rank."""
-        path = [self.directory, *(entry for entry in sys.path if entry not in ("", self.directory))]
+        path = [self.first_of_path, *(entry for entry in sys.path if entry not in ("", self.directory))]
         values = (list(self.argv), path, NAMESPACES.input, NAMESPACES.out, NAMESPACES.err, sys.__excepthook__)
         state = RankState(process.number, self.label.format(rank=process.universe.names.short(process.number)), values)
         state.root, state.codes = new_root(), self.codes
@@ -280,10 +285,17 @@ def _exit_code(error: SystemExit) -> int:
 
 
 def _run_exit_functions() -> None:
-    """Call the exit functions of the rank, the last registered first; exceptions are printed and ignored."""
+    """Call the exit functions of the rank, the last registered first; exceptions are printed and ignored.
+
+    As in Python, a function that another one registers is not called, and one that another one unregisters is not either.
+    """
     state = NAMESPACES.running_state()
-    while state is not None and state.exit_functions:
-        function, args, kwargs = state.exit_functions.pop()
+    functions = [] if state is None else state.exit_functions
+    for entry in functions[::-1]:
+        index = next((i for i, other in enumerate(functions) if other is entry), None)
+        if index is None:
+            continue
+        function, args, kwargs = functions.pop(index)
         try:
             function(*args, **kwargs)
         except (Exception, SystemExit):

@@ -208,6 +208,8 @@ class SysModule(ModuleType, metaclass=_SysModuleType):
     def __setattr__(self, name: str, value: Any) -> None:
         if name not in SYS_ATTRIBUTES:
             SysModule.before_change(self, name, value, frame_at(1))
+        if name == "meta_path" and hasattr(self.meta_path, "replaced"):
+            value = self.meta_path.replaced(value)
         super().__setattr__(name, value)
         if name in STORED:
             state = SysModule.running()

@@ -84,6 +84,7 @@ class CallServer:
         self.warns = False  # whether the current call may issue a warning
         self.ended = 0  # the number of calls that were rejected because the run has ended
         self.abandoned: list[Any] = []
+        self.callbacks = 0  # the number of functions of the child that were called
 
     # -- calls --------------------------------------------------------------------------------------------------------
 
@@ -94,12 +95,13 @@ class CallServer:
         function, args, written = call.read(data)
         before, self.by_address = self.by_address, []
         self.call_from = call.call_from
-        kind = RESULT
+        kind, callbacks = RESULT, self.callbacks
         try:
             value = call.call_from(function, args, NO_OPTIONS)
         except BaseException as error:
             kind, value = self._failed(error)
-        if value is not None or kind != RESULT or self.by_address:
+        # after a callback, the child expects an answer that is not prepared
+        if value is not None or kind != RESULT or self.by_address or self.callbacks != callbacks:
             self._send_answer(call.name, args, kind, value, before, call.mirrors(data, written), [], ())
             return
         self.by_address = before
@@ -262,9 +264,14 @@ class CallServer:
         self.by_address.append(mirror)
         return mirror.obj
 
+    def variables_of_call(self) -> Any:
+        """Return the first line of the function that makes the current call, and its variables that are integers."""
+        return self.callback(-OPERATORS.index("variables") - 1, (), {}, PLAINLY)
+
     def callback(self, number: int, args: tuple[Any, ...], kwargs: dict[str, Any], result_use: int) -> Any:
         """Call a function in the child, which is waiting for the result of a call; the function may make further calls."""
         objects = self.objects
+        self.callbacks += 1
         before, objects.copies = objects.copies, []
         try:
             data = objects.dumps((CALLBACK, number, args, kwargs, result_use), copies=True)

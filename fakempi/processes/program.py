@@ -155,7 +155,7 @@ class ProcessProgram(Program):
         self.children[process.number] = child, relay
         found = interface()
         calls = list(enumerate(found.calls))
-        path = [self.directory, *(entry for entry in sys.path if entry not in ("", self.directory))]
+        path = [self.first_of_path, *(entry for entry in sys.path if entry not in ("", self.directory))]
         start = {
             "code": None if child.is_forked else found.code, "local": LOCAL, "all": list(MPI.__all__),
             "argv": list(self.argv), "orig_argv": self.as_typed(), "path": path,

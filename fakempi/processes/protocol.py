@@ -108,7 +108,9 @@ def read(fd: int) -> bytes | bytearray:
     return data
 
 
-OPERATORS = ("add", "mul", "and_", "or_", "xor", "lt", "gt", "truth", "len", "getitem", "print_error", "memory_at")
+OPERATORS = (
+    "add", "mul", "and_", "or_", "xor", "lt", "gt", "truth", "len", "getitem", "print_error", "memory_at", "variables",
+)  # fmt: skip
 """Operations of children on pickled objects: a callback with number -1 is the first. Number 0 only pickles its argument."""
 
 PLAINLY, PICKLE, REFER = range(3)

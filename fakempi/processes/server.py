@@ -43,6 +43,7 @@ class RankServer(CallServer):
     def __init__(self, process: Process, child: ChildProcess) -> None:
         super().__init__(process, child)
         process.pickle, process.memory_at = pickle_settings(self.callback), self.memory_at
+        process.variables_of_call = self.variables_of_call
         process.thread_level = MPI.THREAD_SERIALIZED
         process.universe.remarks.append(self._remark)
         process.universe.state(Departures).servers.append(self)
@@ -133,7 +134,7 @@ class RankServer(CallServer):
             self.error = self._failure(what)
 
     def _detach(self) -> None:
-        self.process.pickle = self.process.memory_at = None
+        self.process.pickle = self.process.memory_at = self.process.variables_of_call = None
         self.process.universe.remarks.remove(self._remark)
         self.process.universe.state(Departures).servers.remove(self)
 

@@ -16,6 +16,8 @@ def main() -> int:
     options, chosen = {name for name in sys.argv[1:] if name[0] == "-"}, {name for name in sys.argv[1:] if name[0] != "-"}
     with tempfile.TemporaryDirectory() as directory:
         selected = [idiom for idiom in idioms(Path(directory)) if not chosen or idiom.name in chosen]
+        if "--here" in options and not chosen and "--all" not in options:
+            selected = [idiom for idiom in selected if idiom.options.get("when") != "full"]
         if "--record" in options:
             record(selected)
             return 0

@@ -1,7 +1,7 @@
 """Idioms of scripts that use mpi4py, and what they print on a real MPI and here.
 
     python -m tests.idioms [NAME ...]            on MPICH, with `fakempi run`, and with `--processes`: print differences
-    python -m tests.idioms --here [NAME ...]     all in one process, compared with recorded.json, in a few seconds
+    python -m tests.idioms --here [NAME ...]     in one process, compared with recorded.json, in a few seconds; --all
     python -m tests.idioms --record [NAME ...]   run them on MPICH and write recorded.json
 
 An idiom is a script, or a directory that is run with `-m` or as a zip file. Comments in a script set how it is run:
@@ -12,6 +12,7 @@ An idiom is a script, or a directory that is run with `-m` or as a zip file. Com
     # python: -u -O       options of Python before the script
     # command: -c         the script is the argument of -c; with `-`, it is the standard input
     # order: exact        the order of lines is compared, too, because ranks wait for each other
+    # when: full          only .ci/full runs it; `--here` does with its name or with `--all`
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ WAYS = {"one process": [], "processes": ["--processes"]}
 
 NOT_HERE = {
     "faulthandler_enabled", "finalizers", "fork_and_exit", "fork_and_pipe", "fork_workers_use_rank",
-    "multiprocessing_shared", "python_options", "stdin_select", "subprocess_pipes", "write_to_descriptor",
+    "multiprocessing_shared", "print_options", "python_options", "stdin_select", "subprocess_inherited", "subprocess_pipes",
+    "sys_flags", "write_to_descriptor",
 }  # fmt: skip
 """Idioms that need a separate process: file descriptors, forks, another interpreter, output at the end of Python."""
 

@@ -17,9 +17,10 @@ SAMPLE = {
 """Idioms that the sample runs by the command line."""
 
 
-def test_idioms_in_one_process_print_what_was_recorded_on_mpich() -> None:
+@pytest.mark.parametrize("options", [[], pytest.param(["--all"], marks=pytest.mark.slow)])
+def test_idioms_in_one_process_print_what_was_recorded_on_mpich(options: list[str]) -> None:
     """In a new process, because signal handlers and other settings of the process are among the idioms."""
-    command = [sys.executable, "-m", "tests.idioms", "--here"]
+    command = [sys.executable, "-m", "tests.idioms", "--here", *options]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=LIMIT, check=False)
     assert (done.stdout, done.returncode) == ("", 0), done.stdout + done.stderr
 

@@ -180,11 +180,12 @@ assert fakempi.run(main, 2, backend={backend!r}).returns == [((), False, False)]
 
 
 @pytest.mark.usefixtures("patient")
-def test_a_lock_that_was_acquired_before_the_change_wakes_a_waiting_task(backend: Any) -> None:
+@pytest.mark.parametrize("kind", ["Lock", "RLock"])
+def test_a_lock_that_was_acquired_before_the_change_wakes_a_waiting_task(kind: str, backend: Any) -> None:
     """`with` keeps the method that releases the lock from before the change; the waiting thread continues nevertheless."""
 
     def main(comm: Any) -> list[str]:
-        lock, done = importlib.import_module("thread" + "ing").Lock(), []
+        lock, done = getattr(importlib.import_module("thread" + "ing"), kind)(), []
 
         def work() -> None:
             with lock:
@@ -198,6 +199,39 @@ def test_a_lock_that_was_acquired_before_the_change_wakes_a_waiting_task(backend
         return done
 
     assert fakempi.run(main, 2, backend=backend).returns == [["work"]] * 2
+
+
+@pytest.mark.usefixtures("patient")
+@pytest.mark.parametrize("kind", ["RLock", "Condition"])
+def test_a_lock_of_all_ranks_that_was_acquired_before_the_change_belongs_to_its_task(kind: str, backend: Any) -> None:
+    """A package starts its first thread while it holds the lock; the threads of other ranks wait for the same lock."""
+    lock = getattr(threading, kind)()
+
+    def starts(modules: Any) -> None:
+        inside: list[str] = []
+
+        def work() -> None:
+            with lock:
+                inside.append("work")
+                if kind == "Condition":
+                    lock.notify_all()
+
+        with lock:
+            thread = modules["threading"].Thread(target=work)
+            thread.start()
+            while kind == "Condition" and not inside:
+                lock.wait()
+            with lock:
+                inside.append("main")
+            assert inside[-1] == "main"
+        thread.join()
+
+    def main(comm: Any) -> int:
+        for _ in range(3):
+            starts(sys.modules)
+        return int(comm.allreduce(1))
+
+    assert fakempi.run(main, 3, backend=backend).returns == [3, 3, 3]
 
 
 PROGRESS = """

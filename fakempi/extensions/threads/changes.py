@@ -47,6 +47,7 @@ from fakempi.extensions.threads import (
     waiting,
 )
 from fakempi.extensions.threads.current import current_task
+from fakempi.extensions.threads.forked import Forked
 from fakempi.extensions.threads.program_scan import GREENLETS, THREADS, ProgramFacts, facts_of, scan
 from fakempi.extensions.threads.raw import acquire, allocate_lock, get_ident, release
 from fakempi.extensions.threads.types import Patch
@@ -86,8 +87,8 @@ class Changes:
         self.is_made = False
         self.switches: Patch | None = None  # while the patch is applied
 
-    def require(self) -> None:
-        """Make the changes that only some programs need, unless they have already been made."""
+    def require(self, task: Any = None) -> None:
+        """Make the changes that only some programs need, unless they have already been made; `task` may hold locks."""
         if self.is_made or not starting.has_gil():
             return
         acquire(self.lock)
@@ -97,6 +98,8 @@ class Changes:
                 for changed in self.on_demand if is_tested() else self.on_demand[:1]:
                     changed.change()
                 self.is_made = True
+                if task is not None:
+                    locks.record_acquired_earlier(task)
         finally:
             release(self.lock)
 
@@ -171,10 +174,10 @@ def threads_as_tasks(loop: Loop, main: Any, args: Iterable[Any]) -> Iterator[Non
         module_locks.forget(loop)
 
 
-def _follow(facts: ProgramFacts) -> None:
-    """Make the changes that a program needs, given the modules that it names."""
+def _follow(facts: ProgramFacts, task: Any = None) -> None:
+    """Make the changes that a program needs, given the modules that it names; `task` may hold locks."""
     if facts.names & THREADS:
-        CHANGES.require()
+        CHANGES.require(task)
     if facts.names & GREENLETS:
         CHANGES.require_switches()
 
@@ -188,9 +191,10 @@ def follow_code(code: CodeType) -> None:
 
 def _follow_import(name: str) -> None:
     """Make the changes that a module needs; a rank has imported it."""
-    facts = None if current_task() is None else facts_of(name)
+    task = current_task()
+    facts = None if task is None else facts_of(name)
     if facts is not None:
-        _follow(facts)
+        _follow(facts, task)
 
 
 module_locks.names.imported = _follow_import
@@ -198,7 +202,10 @@ module_locks.names.imported = _follow_import
 
 def _in_child() -> None:
     """Undo all changes in a process that a rank has forked: it is outside of the run, but knows its rank."""
-    outside.process = current_process() or outside.process
+    process = current_process()
+    if process is not None:
+        outside.process = process
+        Forked(process.loop)
     os_thread.loop = None
     if outside.runs:
         outside.runs = 0

@@ -9,12 +9,14 @@ An RLock identifies its owner by the OS thread, which ranks on greenlets share. 
 
 from __future__ import annotations
 
+import gc
 import re
 from _thread import RLock
 from functools import partial
 from types import FrameType
 from typing import Any
 
+from fakempi.core.kernel.task import Task
 from fakempi.extensions.threads import raw
 from fakempi.extensions.threads.current import current_task
 from fakempi.extensions.threads.granting import request_grant, steered_loops
@@ -168,9 +170,9 @@ def release_r(lock: Any) -> None:
     task = current_task()
     hold = None if task is None else hold_of(lock)
     if hold is not None and hold.task is not task:
-        if _count(lock) <= hold.count:
+        if _count(lock) <= hold.count and not hold.earlier:
             raise RuntimeError("cannot release un-acquired lock")
-        hold = None  # acquired before locks were changed, as by tqdm, which starts its first thread while it holds a lock
+        hold = None  # acquired before locks were changed
     _release_r(lock)
     if hold is not None:
         hold.count -= 1
@@ -178,6 +180,17 @@ def release_r(lock: Any) -> None:
             _released(lock, task)
     elif is_awaited(lock):
         wake_one(lock, task)
+
+
+def record_acquired_earlier(task: Task) -> None:
+    """Record the RLocks that a task holds when the methods are replaced, as tqdm does when it starts its first thread.
+
+    On greenlets, the task is assumed to have acquired all those that the OS thread holds. A Lock has no owner.
+    """
+    for lock in [one for one in gc.get_objects() if type(one) is RLock]:
+        if count := _count(lock):
+            hold = held[id(lock)] = Hold(lock, task, None, earlier=True)
+            hold.count = count
 
 
 def _count(lock: Any) -> int:

@@ -128,15 +128,15 @@ def new_name(template: str) -> str:
     return template % named[task.owner]
 
 
-def start(require: Callable[[], None], thread: threading.Thread) -> None:
-    """`Thread.start`. `require` replaces the other functions of the standard library, unless this has been done."""
+def start(require: Callable[[Any], None], thread: threading.Thread) -> None:
+    """`Thread.start`. `require(task)` replaces the other functions of the standard library, unless this has been done."""
     task = current_task()
     if task is None:
         if (owner := owner_here()) is not None:
             owners[thread] = owner  # the calling thread serves a process pool, and so does the new one
         return Originals.start(thread)
     _check_run(task)  # here, because `threading` would count a thread whose start is interrupted later
-    require()
+    require(task)
     if serves_process_pool(thread):
         os_thread.loop = None  # until the new thread has started, this thread counts as one outside of the run
         owners[thread] = task.owner

@@ -7,6 +7,7 @@ loop: other tasks run, time-outs take modeled time, and a cycle of such waits is
 
 from __future__ import annotations
 
+from _thread import RLock
 from collections import defaultdict, deque
 from collections.abc import Callable
 from contextlib import suppress
@@ -44,13 +45,17 @@ _Lock = type(allocate_lock())
 
 
 class Hold:
-    """A lock that a task holds: the line that acquired it, and the number of acquisitions."""
+    """A lock that a task holds: the line that acquired it, and the number of acquisitions.
 
-    __slots__ = ("count", "inside", "lock", "site", "task")
+    `earlier` is true if the task has acquired the lock before the lock types were replaced; it may then release the lock
+    without a record.
+    """
 
-    def __init__(self, lock: Any, task: Task, frame: FrameType | None) -> None:
+    __slots__ = ("count", "earlier", "inside", "lock", "site", "task")
+
+    def __init__(self, lock: Any, task: Task, frame: FrameType | None, earlier: bool = False) -> None:
         self.lock = ref(lock)  # a lock may be freed while it is held, and another one created at its address
-        self.task, self.count = task, 1
+        self.task, self.count, self.earlier = task, 1, earlier
         self.inside = frame is not None and is_library(frame)  # whether the lock is part of another object, such as a queue
         while frame is not None and (is_ours(frame) or is_library(frame)):
             frame = frame.f_back
@@ -111,7 +116,12 @@ held: dict[int, Hold] = {}
 def hold_of(lock: Any) -> Hold | None:
     """Return the hold of the task that holds a lock; None if no task is known to hold it."""
     hold = held.get(id(lock))
-    return hold if hold is not None and hold.lock() is lock else None
+    return None if hold is None or hold.lock() is not lock or (hold.earlier and is_free(lock)) else hold
+
+
+def is_free(lock: Any) -> bool:
+    """Return whether nothing holds a lock. Only its text shows this of an RLock before Python 3.14."""
+    return not lock.locked() if hasattr(lock, "locked") else repr(lock).startswith("<unlocked")
 
 
 def wait_for(task: Task, awaited: Any, seconds: float | None, ready: Callable[[], bool]) -> bool:
@@ -243,7 +253,7 @@ class LoopWaits:
         any_woken = False
         for queue in filter(None, self.queues.values()):  # empty if a rank was interrupted while it left the queue
             wait = queue[0]
-            if not wait.woken and wait.end is None and hasattr(wait.awaited, "locked") and not wait.awaited.locked():
+            if not wait.woken and wait.end is None and isinstance(wait.awaited, (_Lock, RLock)) and is_free(wait.awaited):
                 wait.wake()
                 any_woken = True
         return any_woken

@@ -25,16 +25,22 @@ DIRECTORY = os.path.dirname(os.path.abspath(__file__))
 class Package(ModuleType):
     """The module `mpi4py`, shared by all ranks. Options apply to a rank when it imports `MPI`; each rank may delete `rc`."""
 
-    def __init__(self, api: ModuleType) -> None:
+    def __init__(self, api: ModuleType, on_import: Callable[[FrameType], None]) -> None:
         super().__init__("mpi4py", "The emulator, under mpi4py's name.")
-        self.__dict__.update(_api=api, _rc=Rc())
+        self.__dict__.update(_api=api, _rc=Rc(), _on_import=on_import)
         self.__path__ = [DIRECTORY]
         self.__file__ = os.path.join(DIRECTORY, "__init__.py")
-        self.__spec__ = ModuleSpec("mpi4py", None, origin=self.__file__, is_package=True)
-        self.__spec__.submodule_search_locations = self.__path__
+        spec = self.__dict__["__spec__"] = ModuleSpec("mpi4py", None, origin=self.__file__, is_package=True)
+        spec.submodule_search_locations = self.__path__
         self.__package__ = "mpi4py"
         self.__version__, self.__all__ = VERSION, ["MPI"]
         self.Rc, self.get_include, self.get_config, self.profile = Rc, _no_headers, _no_settings, _no_profile
+
+    @property
+    def __spec__(self) -> Any:  # type: ignore[override]  # a read-only attribute
+        """The spec of the module. Each import of mpi4py or of one of its modules reads it, as no other code does."""
+        self.__dict__["_on_import"](frame_at(1))
+        return self.__dict__["__spec__"]
 
     @property
     def MPI(self) -> Any:
@@ -55,14 +61,19 @@ class Package(ModuleType):
         options_of(running_process())[RC_DELETED] = True
 
     def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), "MPI", "rc"} - {"_api", "_rc"})
+        return sorted({*super().__dir__(), "MPI", "rc"} - {"_api", "_rc", "_on_import"})
 
 
-def modules(is_private: Callable[[dict[str, Any]], bool], on_handle: Callable[[FrameType], None]) -> dict[str, Any]:
+def modules(
+    is_private: Callable[[dict[str, Any]], bool],
+    on_handle: Callable[[FrameType], None],
+    on_import: Callable[[FrameType], None],
+) -> dict[str, Any]:
     """Return the modules for `sys.modules`, by name.
 
     `is_private` returns whether the globals of a module belong to a private module of the running rank. `on_handle` is
-    called with the frame of a shared module that gets a handle, which resolves to the running rank's communicator.
+    called with the frame of a shared module that gets a handle, which resolves to the running rank's communicator, and
+    `on_import` with the frame of an import of mpi4py.
     """
     api = ModuleType("mpi4py.MPI", MPI.__doc__)
     vars(api).update({name: value for name, value in vars(MPI).items() if name in MPI.__all__})
@@ -92,7 +103,7 @@ def modules(is_private: Callable[[dict[str, Any]], bool], on_handle: Callable[[F
 
     vars(api)["__getattr__"] = of_rank
     vars(api)["__dir__"] = lambda: sorted({*vars(api), *handles, *tables} - {"__all__", "__getattr__", "__dir__"})
-    package = Package(api)
+    package = Package(api, on_import)
     return {"mpi4py": package, "mpi4py.MPI": api, "mpi4py.rc": package.__dict__["_rc"]}
 
 

@@ -12,8 +12,10 @@ import gc
 import os
 import sys
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from itertools import count
 from types import FrameType
 from typing import Any, NamedTuple
 
@@ -84,6 +86,16 @@ REPORTED: dict[str, tuple[str, ...]] = {
     "signal": ("alarm", "setitimer"),
 }  # fmt: skip
 """Functions that are reported."""
+
+
+class ChildProcessCounter:
+    """The numbers in names of processes that multiprocessing starts: each rank counts its own."""
+
+    def __init__(self, running_rank: RunningState) -> None:
+        self.running_rank, self.counters = running_rank, defaultdict[Any, Any](lambda: count(1))
+
+    def __next__(self) -> int:
+        return int(next(self.counters[self.running_rank()]))
 
 
 class LibrarySettings:
@@ -269,6 +281,7 @@ class LibrarySettings:
         for name in ("set_start_method", "get_context"):
             self._before(kind, name, settings)
             self.patches.set(multiprocessing, name, getattr(context, name))
+        self.patches.set(multiprocessing.process, "_process_counter", ChildProcessCounter(self.settings.running_rank))
 
     def _resource(self, resource: Any) -> None:
         """Soft limits are exchanged; a lower hard limit cannot be raised again, so it is reported."""

@@ -21,11 +21,21 @@ class ModuleTable(MutableMapping[str, Any], dict[str, Any]):  # type: ignore[mis
     """A view of the table; `before_change` is called with a name before its entry changes."""
 
     def __init__(
-        self, table: dict[str, Any], before_change: Callable[[str], None], private_names: Callable[[], Iterable[str]]
-    ) -> None:
+        self, table: dict[str, Any], before_change: Callable[[str], None], private_names: Callable[[], Iterable[str]],
+        is_hidden: Callable[[str], bool],
+    ) -> None:  # fmt: skip
         self.table, self.before_change, self.private_names = table, before_change, private_names
+        self.is_hidden = is_hidden
+
+    def _visible(self) -> dict[str, Any]:
+        """Return the table, without mpi4py if the rank has not imported it."""
+        if not self.is_hidden("mpi4py"):
+            return self.table
+        return {name: module for name, module in self.table.items() if not self.is_hidden(name)}
 
     def __getitem__(self, name: str) -> Any:
+        if self.is_hidden(name):
+            raise KeyError(name)
         return self.table[name]
 
     def __setitem__(self, name: str, module: Any) -> None:
@@ -34,27 +44,27 @@ class ModuleTable(MutableMapping[str, Any], dict[str, Any]):  # type: ignore[mis
             self.table[name] = module
 
     def __delitem__(self, name: str) -> None:
-        if name in self.table:
+        if name in self:
             self.before_change(name)
-        del self.table[name]
+        del self._visible()[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.table)
+        return iter(self._visible())
 
     def __reversed__(self) -> Iterator[str]:
-        return reversed(self.table)
+        return reversed(self._visible())
 
     def __len__(self) -> int:
-        return len(self.table)
+        return len(self._visible())
 
     def __repr__(self) -> str:
-        return repr(self.table)
+        return repr(self._visible())
 
     def __or__(self, other: Any) -> Any:
-        return self.table | other
+        return self._visible() | other
 
     def __ror__(self, other: Any) -> Any:
-        return other | self.table
+        return other | self._visible()
 
     def __ior__(self, other: Any) -> Any:
         for name, module in dict(other).items():
@@ -63,7 +73,7 @@ class ModuleTable(MutableMapping[str, Any], dict[str, Any]):  # type: ignore[mis
 
     def copy(self) -> dict[str, Any]:
         """Return a copy of the table."""
-        return self.table.copy()
+        return self._visible().copy()
 
     def clear(self) -> None:
         """Remove the rank's modules only, since other ranks need the shared ones; `mock.patch.dict` puts them back."""

@@ -12,7 +12,7 @@ from fakempi.errors.classes import ERR_ARG
 from fakempi.mpi.base.constants import SUBVERSION, THREAD_MULTIPLE, THREAD_SERIALIZED, VERSION
 from fakempi.mpi.base.current import current_process, outside, running_process
 from fakempi.mpi.base.info import INFO_NULL, Info
-from fakempi.mpi.base.mpi_errors import mpi_error
+from fakempi.mpi.base.mpi_errors import integer, mpi_error
 from fakempi.mpi.base.process import Process
 from fakempi.mpi.base.resource_tracker import report_after_finalize, track, untrack
 
@@ -200,3 +200,4 @@ def Is_thread_main() -> bool:
 
 def Pcontrol(level: int) -> None:
     """Do nothing: there is no profiler to control."""
+    integer("level", level)

@@ -8,7 +8,7 @@ from operator import index
 from types import FrameType
 from typing import SupportsIndex
 
-from fakempi.errors import MPIError, MPITypeError, text_of
+from fakempi.errors import MPIError, MPIOverflowError, MPITypeError, text_of
 from fakempi.errors.classes import ERR_ARG, ERR_NOT_SAME, ERR_OTHER
 from fakempi.errors.tracebacks import shorten
 from fakempi.mpi.base.call_site import call_site, frame_at, is_ours, public_call, site_of
@@ -24,6 +24,11 @@ def mpi_error(code: int, sentence: str, kind: type[MPIError] = MPIError) -> MPIE
     error = kind(code, f"{call if name is None else f'{call} on {name}'}: {sentence}")
     error.place = None if frame is None else site_of(frame)
     return error
+
+
+def range_error(code: int, sentence: str, value: int) -> MPIError:
+    """Return an error about an integer outside its range; as in mpi4py, one that C's int cannot have overflows."""
+    return mpi_error(code, sentence, MPIError if -(2**31) <= value < 2**31 else MPIOverflowError)
 
 
 _RANKS = ("dest", "source", "root")

@@ -228,6 +228,7 @@ class Process:
         "threads",
         "tracked",
         "universe",
+        "variables_of_call",
     )  # fmt: skip
 
     def __init__(self, universe: Universe, number: int, rank: int) -> None:
@@ -247,7 +248,9 @@ class Process:
         self.appnum = 0  # the index of its program among those that were spawned together
         self.buffer_checks: ProcessBufferChecks | None = None  # None if buffers are not checked
         self.request_checks: RequestChecks | None = None  # the same, or only of buffers that requests send
-        self.memory_at: Any = None  # how memory is found by address, if the program of the rank is in another process
+        # if its program is in another process: how memory is found by address; first line and integers of the caller
+        self.memory_at: Any = None
+        self.variables_of_call: Callable[[], tuple[int, dict[str, int]]] | None = None
         self.pickle: Any = None  # this rank's settings of MPI.pickle, once it has changed them
         self.attributes: Any = None  # this rank's attributes of objects that all ranks share
         self.buffers: Any = None  # attached buffers for Bsend

@@ -23,7 +23,7 @@ from fakempi.mpi.base.call_site import call_and_site, public_call_name
 from fakempi.mpi.base.child import start_child
 from fakempi.mpi.base.constants import PROC_NULL, ROOT
 from fakempi.mpi.base.context import Side
-from fakempi.mpi.base.mpi_errors import integer, integer_items, mpi_error, shown
+from fakempi.mpi.base.mpi_errors import integer, integer_items, mpi_error, range_error, shown
 from fakempi.mpi.base.region import recorded
 from fakempi.mpi.base.waiting import Completion
 from fakempi.mpi.buffers.address_constants import InPlaceType
@@ -172,12 +172,12 @@ class CollectiveCalls(CommState):
         side, there = self._local(), self._peer_side
         if there is side:
             if not 0 <= root < p:
-                self._raise(mpi_error(ERR_ROOT, f"root {root} is not in 0..{p - 1}."))
+                self._raise(range_error(ERR_ROOT, f"root {root} is not in 0..{p - 1}.", root))
             return Root(root, self._rank == root, True, side, {"root": root})
         idle, here = root == PROC_NULL, root == ROOT
         if not (idle or here or 0 <= root < p):
             sentence = f"root {root} is not ROOT, PROC_NULL or in 0..{p - 1}, the ranks of the remote group."
-            self._raise(mpi_error(ERR_ROOT, sentence))
+            self._raise(range_error(ERR_ROOT, sentence, root))
         group: Side = side if idle or here else there
         name = self._rank_text(group, self._rank if group is side else root)
         agreed = {"the root's group": self._group_text(group), f"the part of {name}": "PROC_NULL" if idle else "ROOT"}

@@ -12,7 +12,7 @@ from fakempi.mpi.base.constants import IDENT, PROC_NULL, SIMILAR, UNDEFINED, UNE
 from fakempi.mpi.base.current import running_process
 from fakempi.mpi.base.identity import Handled, Identity
 from fakempi.mpi.base.members import EMPTY, Members
-from fakempi.mpi.base.mpi_errors import mpi_error
+from fakempi.mpi.base.mpi_errors import mpi_error, range_error
 from fakempi.mpi.base.resource_tracker import track, untrack
 
 if TYPE_CHECKING:
@@ -221,7 +221,7 @@ def _valid(rank: int, size: int) -> int:
     """Return the rank, which must be in the group."""
     if not 0 <= rank < size:
         ranks = f"its ranks are 0 to {size - 1}" if size else "it is empty"
-        raise mpi_error(ERR_RANK, f"rank {rank} is not in the group: {ranks}.")
+        raise range_error(ERR_RANK, f"rank {rank} is not in the group: {ranks}.", rank)
     return rank
 
 

@@ -24,7 +24,7 @@ from fakempi.mpi.base.context import Context, Side
 from fakempi.mpi.base.current import OUTSIDE_THREAD, os_thread
 from fakempi.mpi.base.environment import compute
 from fakempi.mpi.base.errhandler_calls import HandlesErrors
-from fakempi.mpi.base.mpi_errors import integer, integers, mpi_error
+from fakempi.mpi.base.mpi_errors import integer, integers, mpi_error, range_error
 from fakempi.mpi.base.process import Process
 from fakempi.mpi.base.resource_tracker import report_after_finalize
 from fakempi.mpi.base.status import Status, check_status
@@ -116,8 +116,8 @@ class CommState(HandlesErrors):
         the trace looks up the call once.
         """
         try:
-            if type(tag) is not int:
-                tag = index(tag)
+            if type(dest) is not int or type(tag) is not int:
+                dest, tag = index(dest), index(tag)
             if not (0 <= dest < self._n_peers and 0 <= tag <= TAG_LIMIT):
                 return self._null_send(dest, tag)
             box = self._boxes[dest]
@@ -208,12 +208,12 @@ class CommState(HandlesErrors):
             return NullOperation(self._loop.now)  # type: ignore[return-value]  # it has the attributes that callers use
         if dest != PROC_NULL:
             self._check_rank(dest, "dest")
-        self._raise(mpi_error(ERR_TAG, f"tag {tag} is not in 0..{TAG_LIMIT}."))
+        self._raise(range_error(ERR_TAG, f"tag {tag} is not in 0..{TAG_LIMIT}.", index(tag)))
 
     def _check_tag(self, tag: SupportsIndex) -> None:
         """Raise an error for a tag that no message can have."""
         if not 0 <= integer("tag", tag) <= TAG_LIMIT:
-            self._raise(mpi_error(ERR_TAG, f"tag {tag} is not in 0..{TAG_LIMIT}."))
+            self._raise(range_error(ERR_TAG, f"tag {tag} is not in 0..{TAG_LIMIT}.", index(tag)))
 
     def _null_receive(self, source: int, tag: int) -> Pattern:
         """Return a completed receive from PROC_NULL; raise an error for another source, or if the tag is invalid."""
@@ -224,7 +224,8 @@ class CommState(HandlesErrors):
             return NullOperation(self._loop.now)  # type: ignore[return-value]  # it has the attributes that callers use
         if source not in (PROC_NULL, ANY_SOURCE):
             self._check_rank(source, "source")
-        self._raise(mpi_error(ERR_TAG, f"tag {tag} is not ANY_TAG ({ANY_TAG}), and not in 0..{TAG_LIMIT}."))
+        sentence = f"tag {tag} is not ANY_TAG ({ANY_TAG}), and not in 0..{TAG_LIMIT}."
+        self._raise(range_error(ERR_TAG, sentence, tag))
 
     def _check_ready(self, dest: int, tag: int) -> None:
         """In a strict run, raise an error if no receive is posted for a ready-mode send."""
@@ -241,7 +242,7 @@ class CommState(HandlesErrors):
             peers = "the remote group" if self._is_inter else "the communicator"
             number = counted(self._n_peers, "rank")
             sentence = f"{parameter} {rank} is not in 0..{self._n_peers - 1}: {peers} has {number}."
-            self._raise(mpi_error(ERR_RANK, sentence))
+            self._raise(range_error(ERR_RANK, sentence, rank))
 
     @property
     def _is_inter(self) -> bool:

@@ -76,7 +76,9 @@ class PointToPointObjects(Buffered):
         """Send an object and receive one at the same time."""
         payload, nbytes = self._pack(sendobj, dest)
         try:
-            if not (0 <= dest < self._n_peers and 0 <= index(sendtag) <= TAG_LIMIT):
+            if type(dest) is not int or type(sendtag) is not int:
+                dest, sendtag = index(dest), index(sendtag)
+            if not (0 <= dest < self._n_peers and 0 <= sendtag <= TAG_LIMIT):
                 self._null_send(dest, sendtag)  # raise its error before the receive is posted
         except TypeError:
             dest, sendtag = integers(dest=dest, tag=sendtag)

@@ -263,7 +263,8 @@ class Probes(CommState):
     def _is_proc_null(self, source: int, tag: int) -> bool:
         """Whether the source is PROC_NULL; raise an error for a source or a tag that is out of range."""
         try:
-            if (0 <= index(source) < self._n_peers or source == ANY_SOURCE) and -1 <= index(tag) <= TAG_LIMIT:
+            source, tag = index(source), index(tag)
+            if (0 <= source < self._n_peers or source == ANY_SOURCE) and -1 <= tag <= TAG_LIMIT:
                 return False
         except TypeError:
             integers(source=source, tag=tag)

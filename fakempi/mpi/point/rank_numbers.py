@@ -11,16 +11,23 @@ Only the first messages of a rank to and from PROC_NULL are checked (`NUMBER_CHE
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from linecache import getlines
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 from fakempi.mpi.base.call_site import cached_by_code, frame_at, is_ours, public_call, site_of
 from fakempi.mpi.base.process import Process
 
 Scope = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+class CallerVariables(NamedTuple):
+    """The first line of a function of the program, and values of its variables; `find` is `get` of a dictionary."""
+
+    first_line: int
+    find: Callable[[str], Any]
 
 
 def check_number(process: Process, parameter: str) -> None:
@@ -33,9 +40,12 @@ def check_number(process: Process, parameter: str) -> None:
         return
     verdicts = _verdicts(frame.f_code)
     known = verdicts.get((frame.f_lasti, parameter))
+    if known == ():
+        return
+    variables = _variables(process, frame)
     if known is None:
-        known = verdicts[frame.f_lasti, parameter] = _argument(frame, public.f_code, parameter)
-    if known and _is_number(known, frame):
+        known = verdicts[frame.f_lasti, parameter] = _argument(frame, variables.first_line, public.f_code, parameter)
+    if known and _is_number(known, variables):
         text = ast.unparse(known[0])
         elsewhere = "ANY_SOURCE" if parameter == "source" else "not a rank"
         sentence = (
@@ -44,6 +54,13 @@ def check_number(process: Process, parameter: str) -> None:
         )
         call, place = public_call(frame_at(1))[0], site_of(frame)
         process.universe.report("rank-number", process.number, sentence, call=call, place=place)
+
+
+def _variables(process: Process, frame: FrameType) -> CallerVariables:
+    if process.variables_of_call is not None:
+        first_line, values = process.variables_of_call()
+        return CallerVariables(first_line, values.get)
+    return CallerVariables(frame.f_code.co_firstlineno, lambda name: frame.f_locals.get(name, frame.f_globals.get(name)))
 
 
 Known = tuple[ast.expr, Scope] | tuple[()]
@@ -63,13 +80,13 @@ def _tree(file: str, lines: tuple[str, ...]) -> ast.Module | None:
         return None
 
 
-def _argument(frame: FrameType, public: CodeType, parameter: str) -> Known:
+def _argument(frame: FrameType, first_line: int, public: CodeType, parameter: str) -> Known:
     """Return the expression of an argument of the call that a frame makes, and its scope."""
     code = frame.f_code
     tree = _tree(code.co_filename, tuple(getlines(code.co_filename, frame.f_globals)))
     if tree is None:
         return ()
-    scope = _scope(tree, code)
+    scope = _scope(tree, code.co_name, first_line)
     calls = [
         node for node in ast.walk(tree)
         if isinstance(node, ast.Call) and node.lineno <= frame.f_lineno <= (node.end_lineno or 0)
@@ -88,13 +105,13 @@ def _argument(frame: FrameType, public: CodeType, parameter: str) -> Known:
     return (value, scope) if value is not None and _may_be_number(value) else ()
 
 
-def _scope(tree: ast.Module, code: CodeType) -> Scope | None:
-    if code.co_name == "<module>":
+def _scope(tree: ast.Module, name: str, first_line: int) -> Scope | None:
+    if name == "<module>":
         return tree
     functions = [
         node for node in ast.walk(tree)
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == code.co_name
-        and code.co_firstlineno in (node.lineno, *(one.lineno for one in node.decorator_list))
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == name
+        and first_line in (node.lineno, *(one.lineno for one in node.decorator_list))
     ]  # fmt: skip
     return functions[0] if len(functions) == 1 else None
 
@@ -121,17 +138,17 @@ def _may_be_number(value: ast.expr) -> bool:
     return isinstance(value, ast.BinOp) and isinstance(value.op, ast.Sub)
 
 
-def _is_number(known: tuple[Any, ...], frame: FrameType) -> bool:
+def _is_number(known: tuple[Any, ...], variables: CallerVariables) -> bool:
     """Whether an expression is a negative number as text, or a difference of numbers that are not negative."""
     value, scope = known
     if isinstance(value, ast.UnaryOp):
         return True
     if isinstance(value.right, ast.Constant) and value.right.value == 0:
         return False
-    return all(_is_natural(side, scope, frame) for side in (value.left, value.right))
+    return all(_is_natural(side, scope, variables) for side in (value.left, value.right))
 
 
-def _is_natural(value: ast.expr, scope: Scope, frame: FrameType) -> bool:
+def _is_natural(value: ast.expr, scope: Scope, variables: CallerVariables) -> bool:
     if isinstance(value, ast.Constant):
         return type(value.value) is int
     if isinstance(value, ast.Attribute):
@@ -139,7 +156,7 @@ def _is_natural(value: ast.expr, scope: Scope, frame: FrameType) -> bool:
     if isinstance(value, ast.Call):
         return isinstance(value.func, ast.Attribute) and value.func.attr in ("Get_rank", "Get_size")
     if isinstance(value, ast.Name):
-        now = frame.f_locals.get(value.id, frame.f_globals.get(value.id))
+        now = variables.find(value.id)
         return type(now) is int and now >= 0 and sum(1 for _ in _bindings(scope, value.id)) <= 1
     return False
 

@@ -25,7 +25,7 @@ from fakempi.mpi.base.constants import (
     MODE_NOSUCCEED,
     PROC_NULL,
 )  # fmt: skip
-from fakempi.mpi.base.mpi_errors import integer, mpi_error
+from fakempi.mpi.base.mpi_errors import integer, mpi_error, range_error
 from fakempi.mpi.base.region import wait_region
 from fakempi.mpi.base.waiting import wait_one
 from fakempi.mpi.comms.group import Group, members_of
@@ -59,7 +59,7 @@ class Epochs(WinState):
     def Fence(self, assertion: int = 0) -> None:
         """Wait until all ranks have called Fence, and operations from and to this rank since the last one are complete."""
         part, place = self._alive(), place_of(frame_at(1))
-        modes = _modes(assertion) if assertion else 0
+        modes = 0 if type(assertion) is int and not assertion else _modes(assertion)
         if part.locks or part.lock_all is not None or part.started is not None or part.exposure is not None:
             self._open_epoch(part, "a fence")
         if part.enclosed_epoch:
@@ -217,7 +217,7 @@ class Epochs(WinState):
     def Lock(self, rank: int, lock_type: int = LOCK_EXCLUSIVE, assertion: int = 0) -> None:
         """Begin an access epoch to one rank; with LOCK_SHARED, other ranks may hold the lock at the same time."""
         part = self._alive()
-        modes = _modes(assertion)
+        modes, lock_type = _modes(assertion), integer("lock_type", lock_type)
         if lock_type not in (LOCK_EXCLUSIVE, LOCK_SHARED):
             sentence = f"lock type {lock_type}: expecting LOCK_EXCLUSIVE ({LOCK_EXCLUSIVE}) or LOCK_SHARED ({LOCK_SHARED})."
             self._raise(mpi_error(ERR_LOCKTYPE, sentence))
@@ -370,7 +370,7 @@ def _modes(assertion: SupportsIndex) -> int:
     modes = integer("assertion", assertion)
     if modes & ~_ASSERTIONS:
         known = "MODE_NOCHECK, MODE_NOSTORE, MODE_NOPUT, MODE_NOPRECEDE and MODE_NOSUCCEED"
-        raise mpi_error(ERR_ASSERT, f"assertion {modes} is not a combination of {known}.")
+        raise range_error(ERR_ASSERT, f"assertion {modes} is not a combination of {known}.", modes)
     return modes
 
 

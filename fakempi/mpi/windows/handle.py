@@ -10,7 +10,7 @@ from fakempi.mpi.base.call_site import call_site, public_call_name
 from fakempi.mpi.base.current import OUTSIDE_THREAD
 from fakempi.mpi.base.errhandler import Errhandler
 from fakempi.mpi.base.errhandler_calls import HandlesErrors
-from fakempi.mpi.base.mpi_errors import integer, mpi_error
+from fakempi.mpi.base.mpi_errors import integer, mpi_error, range_error
 from fakempi.mpi.interfaces.records import Origins
 from fakempi.mpi.interfaces.services import RequestChecks
 from fakempi.mpi.windows.window import WindowPart
@@ -67,7 +67,8 @@ class WinState(HandlesErrors):
         size = len(part.window.parts)  # type: ignore[union-attr]  # the window is not freed
         if not 0 <= number < size:
             ranks = counted(size, "rank")
-            self._raise(mpi_error(ERR_RANK, f"rank {number} is not in 0..{size - 1}: the window has {ranks}."))
+            sentence = f"rank {number} is not in 0..{size - 1}: the window has {ranks}."
+            self._raise(range_error(ERR_RANK, sentence, number))
         return number
 
     def _check_living(self, part: WindowPart, other: WindowPart) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from fakempi.processes.child.encoding import Encoder, OpaquePickle, Reference
 from fakempi.processes.child.memory import Memory
+from fakempi.processes.child.sites import is_ours
 from fakempi.processes.protocol import CALLBACK_RESULT, OPERATORS, PICKLE, REFER
 
 
@@ -46,7 +47,10 @@ class CallbackService:
         if number > 0:
             return self.encoder.kept[number]
         name = OPERATORS[-number - 1] if number else ""
-        others = {"": pickle_value, "len": len, "print_error": traceback.print_exception, "memory_at": self._memory_at}
+        others = {
+            "": pickle_value, "len": len, "print_error": traceback.print_exception, "memory_at": self._memory_at,
+            "variables": variables_of_caller,
+        }  # fmt: skip
         return others.get(name) or getattr(operator, name)
 
     def _memory_at(self, address: int, nbytes: int) -> tuple[int, bytes]:
@@ -65,3 +69,11 @@ class CallbackService:
 def pickle_value(value: Any) -> Any:
     """Return the argument. This is the callback with number 0, which only pickles."""
     return value
+
+
+def variables_of_caller() -> tuple[int, dict[str, int]]:
+    """Return the first line of the function that makes the current call, and its variables that are integers."""
+    frames = (frame for frame, _ in traceback.walk_stack(None) if not is_ours(frame))
+    frame: Any = next(frame for frame in frames if frame.f_globals.get("__name__") != "mpi4py.MPI")  # the proxies
+    names = {name: frame.f_globals[name] for name in frame.f_code.co_names if name in frame.f_globals} | frame.f_locals
+    return frame.f_code.co_firstlineno, {name: value for name, value in names.items() if type(value) is int}

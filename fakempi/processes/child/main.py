@@ -24,7 +24,7 @@ from fakempi.errors.tracebacks import hide_frames, shorten
 from fakempi.processes.child.channel import Channel, ChildFiles
 from fakempi.processes.child.ending import RunEnded, end_with, hide_end_of_threads, leave_threads_and_processes
 from fakempi.processes.child.failures import record
-from fakempi.processes.child.package import install
+from fakempi.processes.child.package import FirstImport, install
 from fakempi.processes.child.patches.debugging import ignore_breakpoints
 from fakempi.processes.child.patches.extension_modules import reject_mpi_libraries
 from fakempi.processes.child.patches.numpy_seed import ImportedNumpy, SeedNumpy
@@ -221,6 +221,7 @@ def _execute(start: dict[str, Any]) -> None:
     has_input = start["number"] == 0 and not os.path.samestat(os.fstat(0), os.stat(os.devnull))
     if not (start["debug"] or has_input):
         ignore_breakpoints(start["number"])
+    sys.meta_path.insert(0, FirstImport())
     exec(code, names)
 
 

@@ -7,6 +7,7 @@ import marshal
 import os
 import sys
 from importlib import import_module
+from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any, NoReturn
@@ -48,6 +49,31 @@ def install(channel: Channel, start: dict[str, Any]) -> None:
     abort_through_report(api.Comm, channel.can_call, channel.report)
     let_others_run_first(channel.can_call, vars(api).pop("let_others_run"))
     join_by_addresses(api.Comm, vars(api).pop("join_at"))
+
+
+class FirstImport(MetaPathFinder):
+    """Hides the modules of mpi4py until the program imports one: programs look for mpi4py in `sys.modules`."""
+
+    def __init__(self) -> None:
+        self.names = [name for name in sys.modules if name.partition(".")[0] == "mpi4py"]
+        self.modules = {name: sys.modules.pop(name) for name in self.names}
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        """Find the package mpi4py, and put its modules back."""
+        if name != "mpi4py":
+            return None
+        sys.meta_path.remove(self)
+        sys.modules.update(self.modules)
+        return ModuleSpec(name, self)  # type: ignore[arg-type]  # has the methods of a loader
+
+    def create_module(self, spec: ModuleSpec) -> Any:
+        """Return the module that exists, and keep its spec."""
+        self.spec = self.modules["mpi4py"].__spec__
+        return self.modules["mpi4py"]
+
+    def exec_module(self, module: Any) -> None:
+        """Restore the spec, which importlib has replaced."""
+        module.__spec__, module.__loader__ = self.spec, None
 
 
 class ChildPackage(ModuleType):

@@ -18,7 +18,7 @@ Sites: TypeAlias = dict[tuple[int, int], tuple[int, CodeType]]
 def call_site(sites: Sites, frame: FrameType | None) -> Any:
     """Return a number for the line of the program that makes a call, and a description if it is new."""
     called = None  # a function of ours that the program has called, and that uses MPI: `time.sleep`, or one of mpi4py.util
-    while frame is not None and _is_ours(frame):
+    while frame is not None and is_ours(frame):
         called, frame = frame, frame.f_back
     if frame is None:
         return 0
@@ -39,6 +39,7 @@ def description(frame: FrameType | None) -> Any:
     return (-1, *found[1:]) if found else 0
 
 
-def _is_ours(frame: FrameType) -> bool:
+def is_ours(frame: FrameType) -> bool:
+    """Return whether a frame runs code of fakempi or `collectives`."""
     module = frame.f_globals.get("__name__", "")
     return (module.partition(".")[0] in OURS and not module.startswith(PROGRAMS)) or module.startswith(UTILITIES)
