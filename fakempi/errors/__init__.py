@@ -3,14 +3,13 @@
 `MPIError` is the class that programs know as `MPI.Exception`. Other exceptions concern a whole run: `RankError` (a rank
 failed), `DeadlockError` and `LivelockError` (no rank can make progress), `RunTimeoutError` (the time limit was exceeded),
 `FindingsError` (a strict run reported findings), `ScheduleError` (a schedule does not fit the program),
-`OutcomesDifferError` (results differ between two schedules). `TraceError` concerns a trace, its file or its rendering.
-`InternalError` is a bug in fakempi.
+`OutcomesDifferError` (results differ between two schedules), `TraceError` (of traces), `InternalError` (a bug in fakempi).
 
 classes     MPI's error classes: names, numbers, and a sentence for each
 paths       paths in messages
 files       reads files of other people
 plurals     numbers with nouns, for messages
-call_names  names of calls, for traces and messages
+call_names  names of calls
 tracebacks  tracebacks without the frames of fakempi
 """
 
