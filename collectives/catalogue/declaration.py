@@ -21,7 +21,6 @@ OPERATIONS = (
 )  # fmt: skip
 
 KIND_OF_OPERATION: Final = {
-    "sort": "chain",
     "split": "split",
     **dict.fromkeys(("create_group", "create_intercomm", "merge"), "comm_creation"),
     **dict.fromkeys(("read_all", "write_all"), "files"),
@@ -140,7 +139,7 @@ def _key_of(function: Callable[..., Any], operation: str) -> tuple[str, str, str
     between = list(inspect.signature(function).parameters)[:2] == ["inter", "local"]
     operations = sorted(OPERATIONS, key=len, reverse=True)
     operation = operation or next((each for each in operations if function.__name__.startswith(f"{each}_")), "")
-    kind = KIND_OF_OPERATION.get(operation, "inter" if between else "intra")
+    kind = "chain" if operation == "sort" else KIND_OF_OPERATION.get(operation, "inter" if between else "intra")
     return kind, operation, function.__name__.removeprefix(f"{operation}_")
 
 

@@ -13,7 +13,7 @@ from tests.cli.test_running import Capture
 KNOMIAL = '''
 """Broadcast by a tree in which every rank has k - 1 children per round."""
 
-from collectives import Algorithm, Case
+from collectives import Case, algorithm
 from collectives.catalogue.schedule import Transfer
 from collectives.tools.messages import receive, send
 

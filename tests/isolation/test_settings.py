@@ -123,7 +123,7 @@ OWN = {
         "threading._trace_hook is hook, threading._profile_hook is hook, threading.excepthook, "
         "threading.stack_size(2**16 * (r + 1))",
     ),
-    "start method of `multiprocessing`, `set_executable`": Row(
+    "start method of `multiprocessing`, `set_executable`, numbers in names of its processes": Row(
         "import multiprocessing; multiprocessing.set_start_method(['spawn', 'fork', 'spawn'][r])\n"
         "multiprocessing.set_executable(f'python{r}')",
         "multiprocessing.get_start_method(), multiprocessing.get_context()._name, multiprocessing.spawn.get_executable()",

@@ -483,9 +483,9 @@ SCRIPTS["a pool of processes, and calls that receive no bytes"] = 2, """
 import socket
 from concurrent.futures import ProcessPoolExecutor
 with ProcessPoolExecutor(1) as pool:
-    print([pool.submit(abs, one).result() for one in (-1, rank)])
+    results = [pool.submit(abs, one).result() for one in (-1, rank)]
 here, there = socket.socketpair()
-print(here.recv(0), here.recv_into(bytearray()))
+print(comm.allgather((results, here.recv(0), here.recv_into(bytearray()))))  # one after the other: waits may end in any order
 here.close()
 there.close()
 """

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
-from collectives.loading import is_path
+from collectives.loading import SCHEDULE_SUFFIXES, is_path
 from fakempi.core.network.cost import MAX_PROCESSES
 from fakempi.core.options import MAX_BYTES, algorithm_names
 from fakempi.errors import MPIValueError
@@ -194,14 +194,14 @@ def _read_benchmark(path: str, parameters: str, operation: str) -> Measurements:
 
 
 def requests(measured: Measurements) -> list[tuple[str, dict[str, Any]]]:
-    """Return the measured algorithms as requests. A file of measurements cannot choose a file, because that is executed."""
+    """Return the measured algorithms as requests. A file of measurements cannot choose a Python file, which is executed."""
     found = []
     for name in measured.algorithms:
         try:
             [request] = algorithm_names(name if len(name) <= LONGEST_NAME else "")
         except ValueError:
             raise _file_error(f"{measured.path}: {name[:80]!r} is not the name of an algorithm.") from None
-        if any(map(is_path, _texts(request))):
+        if any(is_path(text) and not text.endswith(SCHEDULE_SUFFIXES) for text in _texts(request)):
             raise _file_error(
                 f"{measured.path} names a file with an algorithm, which would be executed. If you trust that file, "
                 f"choose it yourself: --algorithms {name[:80]}."
