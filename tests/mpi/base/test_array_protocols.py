@@ -26,6 +26,12 @@ rename = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_char_p)(("Py
 USED = ctypes.c_char_p(b"used_dltensor")
 
 
+pytestmark = pytest.mark.skipif(
+    np.lib.NumpyVersion(np.__version__) < "2.1.0",
+    reason="the tensors of these tests are arrays that export version 1 of DLPack: python -m pip install 'numpy>=2.1'",
+)
+
+
 class Tensor1:
     """A tensor of version 1 around an array; its record can be made invalid."""
 
