@@ -110,7 +110,7 @@ def test_a_mistake_is_shown_in_the_smallest_case(knomial: Path, capsys: Capture)
         "    3      nothing       nothing",
         "    4      nothing       nothing",
         "    deadlock at t = 3003 s: 1 of 5 ranks is blocked, and nothing can wake it.",
-        "      rank 4: receive(source=1, tag=0) at wrong.py:24, since t = 0; rank 1 has ended",
+        "      rank 4: receive(source=1, tag=0) at wrong.py:36, since t = 0; rank 1 has ended",
     ]
 
 

@@ -485,7 +485,7 @@ from concurrent.futures import ProcessPoolExecutor
 with ProcessPoolExecutor(1) as pool:
     results = [pool.submit(abs, one).result() for one in (-1, rank)]
 here, there = socket.socketpair()
-print(comm.allgather((results, here.recv(0), here.recv_into(bytearray()))))  # one after the other: waits may end in any order
+print(comm.allgather((results, here.recv(0), here.recv_into(bytearray()))))  # waits may end in any order
 here.close()
 there.close()
 """
