@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from fakempi.apps.testing.alias import Alias
 from tests.packages import needs
 from tests.plugin.harness import run_pytest
 from tests.real_mpi.processes import mpiexec
@@ -97,6 +98,8 @@ def installed_mpi4py(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch,
     package.mkdir(parents=True)
     (package / "__init__.py").write_text("__version__ = 'theirs'\n", encoding="utf-8")
     (package / "MPI.py").write_text(text, encoding="utf-8")
+    # Without mpi4py, the session of this test has the emulator in its place.
+    monkeypatch.setattr(sys, "meta_path", [finder for finder in sys.meta_path if not isinstance(finder, Alias)])
     monkeypatch.syspath_prepend(str(package.parent))
 
 

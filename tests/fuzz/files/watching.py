@@ -34,13 +34,15 @@ class Watch:
     def _hook(self, event: str, arguments: tuple[Any, ...]) -> None:
         if not self.active:
             return
+        if event in ("open", "os.rename", "marshal.loads") and _importing():
+            return  # bytecode is read and written; the execution of a module is an event of its own
         if event == "open":
             self._open(*arguments)
         elif event == "exec":
             file = getattr(arguments[0], "co_filename", "")
             if (not os.path.isabs(file) and os.path.exists(file)) or file.startswith(self.directory):
                 self.seen.append(f"exec of {file}")
-        elif event in FORBIDDEN and not (event == "marshal.loads" and _importing()):
+        elif event in FORBIDDEN:
             self.seen.append(f"{event}{arguments!r:.200}")
 
     def _open(self, path: Any, mode: Any, flags: int) -> None:
