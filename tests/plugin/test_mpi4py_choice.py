@@ -222,7 +222,7 @@ def test_files_are_those_that_pytest_collects(pytester: pytest.Pytester) -> None
         "tests/helper": marked, "top/conftest": marked, "top/below/test_b": plain, "tests/broken/test_no": f"{marked}(",
     })  # fmt: skip
     (pytester.path / "env" / "pyvenv.cfg").touch()
-    pytester.makeini("[pytest]\ntestpaths = te*\n")
+    pytester.makeini("[pytest]\ntestpaths = tests*\n")
     config = pytester.parseconfig()
 
     def found(*arguments: str, pyargs: bool = False) -> tuple[str, bool]:
