@@ -87,9 +87,9 @@ def test_parts_are_chosen_by_a_word_of_their_names(ci: Any, capsys: pytest.Captu
     assert "open_mpi 3.12" not in names()
     assert [part.python for part in ci.full_steps.chosen(parts, ["real_mpi", "lower_bounds"])] == ["", "3.11", "3.12"]
     with pytest.raises(SystemExit, match="2"):
-        names("packages", "package_s")
+        names("packages", "no_such")
     out = capsys.readouterr().out
-    assert out.splitlines()[:2] == ["no part of .ci/full has 'package_s' in its name. The parts are:", "readme"]
+    assert out.splitlines()[:2] == ["no part of .ci/full has 'no_such' in its name. The parts are:", "readme"]
 
 
 def test_parts_run_in_environments_that_are_made_once(ci: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
