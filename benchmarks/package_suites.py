@@ -12,7 +12,8 @@ from dataclasses import dataclass
 class Suite:
     """The tests of a package: a directory of its sdist, and a command that follows `python`.
 
-    `marked`: the tests have markers that the pytest plugin knows. `quick`: .ci/full runs the suite.
+    `ranks`: 0 if the tests themselves start mpirun or mpiexec. `marked`: the tests have markers that the pytest plugin
+    knows. `quick`: .ci/full runs the suite.
     """
 
     name: str
@@ -21,6 +22,10 @@ class Suite:
     ranks: int = 2
     marked: bool = False
     quick: bool = False
+
+    def started(self):
+        """Return the cell that says what is run."""
+        return f"`{f'-n {self.ranks} ' if self.ranks else ''}{self.command}` in `{self.tests}`"
 
 
 SUITES = [
@@ -34,8 +39,22 @@ SUITES = [
     Suite("pylops-mpi", "tests", "-m pytest --with-mpi test_stack.py", marked=True),
     Suite("NuMPI", "test"),
     Suite("litebird_sim", "test", "-m pytest test_mpi.py"),
-    Suite("mpi4py-fft", "tests", "-m pytest test_darray.py test_pencil.py test_mpifft.py"),
+    Suite("mpi4py-fft", "tests", "-m pytest test_darray.py test_pencil.py"),
     Suite("cobaya", "tests", "-m pytest --with-mpi -m mpi test_ref.py", marked=True),
+    Suite("ultranest", "tests", "-m pytest test_run.py -k 'custom_comm or comm_none'"),
+    Suite("snowline", "tests", "-m pytest test_run.py -k laplace_only"),
+    Suite("pyGSTi", "test/unit/mpi", "run_me_with_mpiexec.py"),
+    Suite("nifty8", "test", "-m pytest test_mpi/test_sync.py"),
+    Suite("ptmcmcsampler", "tests", "-m pytest test_simple.py"),
+    Suite("qutip", "qutip/tests/solver", "-m pytest test_parallel.py -k mpi"),
+    Suite("ipie", ".", "-m pytest ipie/qmc/tests/test_mpi_integration.py"),
+    Suite("mpi-sppy", "mpisppy/tests", "-m pytest test_spwindow_multisource.py", ranks=3),
+    Suite("libensemble", "libensemble/tests/functionality_tests", "test_mpi_comms.py", ranks=4),
+    Suite("libensemble", "libensemble/tests/functionality_tests", "test_1d_splitcomm.py", ranks=4),
+    Suite("libensemble", "libensemble/tests/functionality_tests", "test_1d_uniform_sampling_with_comm_dup.py", ranks=4),
+    Suite("libensemble", "libensemble/tests/functionality_tests", "test_worker_exceptions.py", ranks=4),
+    Suite("brainiak", "tests", "-m pytest -p pytest_mpiexec_plugin searchlight", ranks=0),
+    Suite("dask-mpi", "dask_mpi/tests", "-m pytest test_initialize.py", ranks=0),
 ]
 
 if __name__ == "__main__":

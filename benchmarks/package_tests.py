@@ -13,6 +13,7 @@ the number of passed tests of those that ran, the lowest of all ranks. The suite
 import argparse
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -67,13 +68,26 @@ def copied(suite, directory, target):
 
 def command(suite, way):
     """The command that runs a suite in one of the ways."""
-    words = suite.command.replace("-m pytest", "-m pytest -q -p no:cacheprovider").split()
+    words = shlex.split(suite.command.replace("-m pytest", "-m pytest -q -p no:cacheprovider"))
     if way == "plugin":
         return [sys.executable, *words, "--mpi4py=emulated"]
+    if not suite.ranks:
+        return [sys.executable, *words]
     if way == "mpich":
         return [str(Path(sys.executable).with_name("mpiexec")), "-n", str(suite.ranks), sys.executable, *words]
     ways = ["--processes"] if way == "processes" else []
     return [sys.executable, "-m", "fakempi", "run", "-q", *ways, "-n", str(suite.ranks), *words]
+
+
+def environment(suite, way):
+    """The environment of a suite; where its tests start mpirun, the directory of mpirun is the first of PATH."""
+    found = {**os.environ, "OMP_NUM_THREADS": "1", "UCX_LOG_LEVEL": "error"}
+    if not suite.ranks:
+        fakempi = [sys.executable, "-m", "fakempi", "mpirun", "--path"]
+        mpirun = str(Path(sys.executable).parent) if way == "mpich" else subprocess.check_output(fakempi, text=True).strip()
+        found |= {"PATH": f"{mpirun}:{found['PATH']}"}
+        found |= {"FAKEMPI_PROCESSES": "1"} if way == "processes" else {}
+    return found
 
 
 def run(suite, way, sdists, limit):
@@ -81,7 +95,7 @@ def run(suite, way, sdists, limit):
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryDirectory() as target:
         process = subprocess.Popen(
             command(suite, way), cwd=copied(suite, sdists, target), stdin=subprocess.DEVNULL, stdout=out, stderr=out,
-            start_new_session=True, env={**os.environ, "OMP_NUM_THREADS": "1", "UCX_LOG_LEVEL": "error"},
+            start_new_session=True, env=environment(suite, way),
         )  # fmt: skip
         code = exit_code(process, limit)
         out.seek(0)
@@ -115,7 +129,8 @@ def cells_of(suite, options):
         cells[way] = counted(code, printed)
         print(f"{suite.name:18} {way:10} {cells[way]:20} {monotonic() - began:.0f} s", file=sys.stderr, flush=True)
         if options.logs:
-            (options.logs / f"{suite.name}_{way}.log").write_text(printed)
+            name = re.sub("[^0-9A-Za-z]+", "_", f"{suite.name} {suite.command}"[:60])
+            (options.logs / f"{name}_{way}.log").write_text(printed)
     return cells
 
 
@@ -149,19 +164,25 @@ def main():
         cells = cells_of(suite, options)
         failed += [f"{suite.name} ({way}): {cells[way]}, on MPICH {cells['mpich']}" for way in worse(cells)]
         if not options.check:
-            words = [suite.name, known(suite), *cells.values(), f"{date.today():%Y-%m-%d}"]
-            write(suite.name, f"| {' | '.join(words)} | `-n {suite.ranks} {suite.command}` in `{suite.tests}` |")
+            words = [suite.name, known(suite), *cells.values(), f"{date.today():%Y-%m-%d}", suite.started()]
+            write(f"| {' | '.join(words)} |")
     print("\n".join(failed) or "in each way at least as many tests pass as on MPICH")
     sys.exit(bool(options.check and failed))
 
 
-def write(name, row):
+def key(row):
+    """The package and the command of a row, which identify it."""
+    cells = row.split(" | ")
+    return cells[0].strip("| "), cells[-1].strip("| ")
+
+
+def write(row):
     """Replace a row of the table."""
     text = PAGE.read_text(encoding="utf-8")
     head, table, tail = re.split(r"(?<=<!-- tests -->\n)(.*?)(?=<!-- end of tests -->)", text, flags=re.DOTALL)
-    top, rows = table.splitlines()[:2], {line.split("|")[1].strip(): line for line in table.splitlines()[2:]}
-    rows[name] = row
-    order = [rows[suite.name] for suite in SUITES if suite.name in rows]
+    top, rows = table.splitlines()[:2], {key(line): line for line in table.splitlines()[2:]}
+    rows[key(row)] = row
+    order = [rows[found] for suite in SUITES if (found := (suite.name, suite.started())) in rows]
     PAGE.write_text(head + "\n".join([*top, *order]) + "\n" + tail, encoding="utf-8")
 
 

@@ -41,7 +41,7 @@ _MODULES = {
     "Trace": "fakempi.trace.record",
     "ScheduleError": "fakempi.errors",
     "OutcomesDifferError": "fakempi.errors",
-    "load": "fakempi.view.loading",
+    "load": "fakempi.trace.record",
     "compute": "fakempi.mpi.base.environment",
     "die": "fakempi.mpi.failures.kill",
     "phantom": "fakempi.mpi.buffers.phantom",
@@ -59,7 +59,7 @@ _MODULES = {
     "TwoLevel": "fakempi.core.network.models.two_level",
     "presets": "fakempi.core.network.models.presets",
     "DeadlockError": "fakempi.errors",
-    "Finding": "fakempi.core.reports.findings",
+    "Finding": "fakempi.errors.records",
     "FindingsError": "fakempi.errors",
     "InternalError": "fakempi.errors",
     "LivelockError": "fakempi.errors",
@@ -89,7 +89,6 @@ if TYPE_CHECKING:
     from fakempi.core.network.models.two_groups import TwoGroups as TwoGroups
     from fakempi.core.network.models.two_level import TwoLevel as TwoLevel
     from fakempi.core.network.models.zero_cost import ZeroCost as ZeroCost
-    from fakempi.core.reports.findings import Finding as Finding
     from fakempi.core.run_result import Run as Run
     from fakempi.core.world import run as run
     from fakempi.errors import DeadlockError as DeadlockError
@@ -103,6 +102,7 @@ if TYPE_CHECKING:
     from fakempi.errors import RunTimeoutError as RunTimeoutError
     from fakempi.errors import ScheduleError as ScheduleError
     from fakempi.errors import TraceError as TraceError
+    from fakempi.errors.records import Finding as Finding
     from fakempi.modelcheck.search.exploration import Exploration as Exploration
     from fakempi.modelcheck.search.explore import explore as explore
     from fakempi.mpi.base.environment import compute as compute
@@ -110,7 +110,7 @@ if TYPE_CHECKING:
     from fakempi.mpi.buffers.phantom import phantom as phantom
     from fakempi.mpi.failures.kill import die as die
     from fakempi.trace.record import Trace as Trace
-    from fakempi.view.loading import load as load
+    from fakempi.trace.record import load as load
 
 
 if not TYPE_CHECKING:  # so that type checkers report names that do not exist

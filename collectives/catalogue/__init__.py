@@ -2,6 +2,7 @@
 
 algorithm       Algorithm and Claims: what the catalogue knows about an algorithm
 declaration     @algorithm, which makes an algorithm of a function
+family          algorithms that differ only in the code that they call
 conditions      reasons against cases that many algorithms share
 case            one use of an algorithm: ranks, bytes, counts, root ...
 card            the labeled lines of an algorithm's docstring

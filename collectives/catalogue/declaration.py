@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import sys
 import warnings
 from collections.abc import Callable, Mapping
 from functools import wraps
+from numbers import Integral
 from types import ModuleType
 from typing import Any, Final, overload
 
@@ -130,7 +132,8 @@ def _declared(
             return function(*args, **options)
 
     made = Algorithm(operation, name, run, kind=kind, parameters=parameters, **{"schedule": None, **claims})
-    function.__globals__.setdefault("ALGORITHM", made)
+    module = sys.modules.get(function.__module__)
+    (function.__globals__ if module is None else vars(module)).setdefault("ALGORITHM", made)
     return made
 
 
@@ -144,11 +147,18 @@ def _key_of(function: Callable[..., Any], operation: str) -> tuple[str, str, str
 
 
 def _case(kind: str, parameters: Parameters, comm: Any, options: Mapping[str, Any]) -> Case:
-    """Return the case of a call as far as it determines whether an algorithm supports the call."""
+    """Return the case of a call as far as it determines whether an algorithm supports the call.
+
+    Between two groups, a rank that passes the number of the root is in group B.
+    """
+    p = comm.Get_size() if hasattr(comm, "Get_size") else comm.size
+    q, root = comm.Get_remote_size() if kind == "inter" else 0, options.get("root", 0)
+    if q and "root" in options and isinstance(root, Integral):
+        p, q = q, p
     return Case(
-        comm.Get_size() if hasattr(comm, "Get_size") else comm.size,
-        q=comm.Get_remote_size() if kind == "inter" else 0,
-        root=0 if kind == "inter" else options.get("root", 0),
+        p,
+        q=q,
+        root=0 if q else root,
         commutative="op" not in options or options["op"].Is_commutative(),
         parameters={name: options.get(name, default) for name, default in parameters.items()},
     )

@@ -1,6 +1,7 @@
 """Code that several algorithms between two groups share, with its schedules and claims.
 
 groups                 roles of the two groups, and schedules of parts that groups run
+families               declares algorithms that differ only in the code that they call
 union                  both groups as one communicator
 posted                 schedules on communicators that are composed of others or unbuffered
 joined                 the root and the other group as one communicator

@@ -24,10 +24,11 @@ from collectives.inter_patterns.groups import comes_first, group_and_rank
 from collectives.inter_patterns.posted import SynchronouslyPosted
 from collectives.tools.messages import exchange, is_empty, wait_all
 from collectives.tools.protocol import Intercomm
+from collectives.tools.unbuffered import UnbufferedBetween
 
 
 def exchange_all_at_once(
-    inter: Intercomm, outgoing: Callable[[int], Any], incoming: Callable[[int], Any], first: bool | None, tag: int
+    inter: Intercomm, outgoing: Callable[[int], Any], incoming: Callable[[int], Any], tag: int, *, first: bool | None = None
 ) -> None:
     """Start all sends and receives, with partners in an order that differs between ranks, and wait for all of them."""
     p, q, rank = inter.Get_size(), inter.Get_remote_size(), inter.Get_rank()
@@ -64,6 +65,7 @@ def partner(rank: int, i: int, own: int, other: int) -> int | None:
 
 def exchange_in_rounds(inter: Intercomm, outgoing: Callable[[int], Any], incoming: Callable[[int], Any], tag: int) -> None:
     """Exchange blocks with one rank of the other group after the other."""
+    inter = UnbufferedBetween(inter)
     own, other, rank = inter.Get_size(), inter.Get_remote_size(), inter.Get_rank()
     for i in range(max(own, other)):
         other_rank = partner(rank, i, own, other)
@@ -73,6 +75,7 @@ def exchange_in_rounds(inter: Intercomm, outgoing: Callable[[int], Any], incomin
 
 def exchange_spreading(inter: Intercomm, outgoing: Callable[[int], Any], incoming: Callable[[int], Any], tag: int) -> None:
     """Send to one rank of the other group after the other, and receive from the ranks at the same distances."""
+    inter = UnbufferedBetween(inter)
     other, rank = inter.Get_remote_size(), inter.Get_rank()
     n = max(inter.Get_size(), other)
     for i in range(n):

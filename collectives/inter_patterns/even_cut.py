@@ -90,8 +90,9 @@ def senders(start: int, stop: int, blocks: Layout, order: str) -> list[tuple[int
     return result
 
 
-def unknown_order(order: object) -> str | None:
-    """Reason why `order` is not a known receive order, or None."""
+def unknown_order(case: Case) -> str | None:
+    """`why_unsupported` of an algorithm with a parameter `receive_order`."""
+    order = case.parameters.get("receive_order", ORDERS[0])
     return None if order in ORDERS else f"receive_order is {order!r}, not one of {', '.join(ORDERS)}"
 
 

@@ -11,11 +11,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Algorithm
 from collectives.intra.allgather import ring as allgather_ring
 from collectives.intra.allgatherv import ring as allgatherv_ring
 from collectives.tools.blocks import Layout
-from collectives.tools.local import check_local
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
 ALLGATHER, ALLGATHERV = allgather_ring.allgather_ring, allgatherv_ring.allgatherv_ring
@@ -47,20 +46,10 @@ class Sides(NamedTuple):
         return self.runs.at(i)
 
 
-def sides(
-    algorithm: Algorithm,
-    inter: Intercomm,
-    local: Comm,
-    sendbuf: Buffer,
-    recvbuf: Buffer,
-    allgather: Algorithm,
-    allgatherv: Algorithm,
-) -> Sides:
-    """Check the arguments and determine the roles: the larger group is A."""
-    check_local(inter, local)
+def sides(inter: Intercomm, sendbuf: Buffer, recvbuf: Buffer) -> Sides:
+    """Determine the roles: the larger group is A."""
     own, other = inter.Get_size(), inter.Get_remote_size()
     k_own, k_other = sendbuf.size, Layout.equal(recvbuf.size, other).largest
-    algorithm.check(Case(own, q=other, parameters={"allgather": allgather, "allgatherv": allgatherv}))
     if own >= other:
         return Sides(True, Layout.nearly_equal(own, other), k_own, k_other)
     return Sides(False, Layout.nearly_equal(other, own), k_other, k_own)

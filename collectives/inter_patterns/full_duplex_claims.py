@@ -9,15 +9,7 @@ from typing import NamedTuple, TypeAlias
 from collectives.catalogue.algorithm import Case, Claims
 from collectives.catalogue.schedule import Round, Transfer, without_empty
 from collectives.inter_patterns.full_duplex import PARAMETERS, Sides
-from collectives.inter_patterns.groups import (
-    GroupPart,
-    concurrent,
-    parameter_of,
-    scratch_in,
-    sent_in,
-    sequential,
-    unsupported,
-)
+from collectives.inter_patterns.groups import GroupPart, concurrent, parameter_of, part_claims, sequential, unsupported
 from collectives.tools.blocks import Layout
 
 
@@ -58,22 +50,13 @@ def duplex_claims(
     `kinds` returns one gather of each kind, for a cheaper `why_unsupported`.
     """
 
-    def closed_sent(case: Case, rank: int) -> int | None:
+    def sent(case: Case, rank: int) -> int:
         s, a, b, itemsize = case_sides(case)
-        gathered = sent_in(parts(case), rank)
-        if rank in a:
-            exchanged = s.k_a
-        else:
-            j = b.index(rank)
-            exchanged = sum(back(s, j, c)[1] for c in range(s.runs.size(j)))
-        return None if gathered is None else exchanged * itemsize + gathered
+        j = 0 if rank in a else b.index(rank)
+        return itemsize * (s.k_a if rank in a else sum(back(s, j, c)[1] for c in range(s.runs.size(j))))
 
-    return Claims(
-        schedule=lambda case: sequential(_exchanges(case, back), concurrent(parts(case))),
-        why_unsupported=lambda case: unsupported((kinds or parts)(case)),
-        scratch=lambda case, rank: scratch_in(parts(case), rank),
-        closed_sent=closed_sent,
-    )
+    claims = part_claims(parts, lambda case: sequential(_exchanges(case, back), concurrent(parts(case))), sent=sent)
+    return claims | Claims(why_unsupported=lambda case: unsupported((kinds or parts)(case)))
 
 
 def _exchanges(case: Case, back: Back) -> Iterator[Round]:

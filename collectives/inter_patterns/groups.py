@@ -10,16 +10,18 @@ given, and `first` states whether A has the role of the first group.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
 from itertools import chain
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Algorithm, Case, Claims
+from collectives.catalogue.closed_forms import no_bytes
 from collectives.catalogue.composite import first_unsupported
+from collectives.catalogue.conditions import any_case, no_scratch
 from collectives.catalogue.schedule import Round, Rounds, renumbered
 from collectives.tools.local import check_local
-from collectives.tools.protocol import Comm, Intercomm
+from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
 
 UNDECIDED = "both groups have {p} ranks and the same amount of data: pass first=True in one and first=False in the other"
 
@@ -29,6 +31,18 @@ class RootRole(Enum):
 
     ROOT = "root"
     PROC_NULL = "not root"
+
+
+class ReduceScatterCall(NamedTuple):
+    """The arguments of a reduce_scatter; of a reduce_scatter_block, `counts` is None, since all blocks are equal."""
+
+    inter: Intercomm
+    local: Comm
+    sendbuf: Buffer
+    recvbuf: Buffer
+    counts: Sequence[int] | None
+    op: Op
+    tag: int
 
 
 def comes_first(own: tuple[int, int], other: tuple[int, int], first: bool | None = None) -> bool | None:
@@ -95,6 +109,39 @@ def sent_in(parts: Sequence[GroupPart], rank: int) -> int | None:
 def scratch_in(parts: Sequence[GroupPart], rank: int) -> int:
     """Scratch memory of a process in its parts."""
     return sum(algorithm.scratch(case, ranks.index(rank)) for algorithm, case, ranks in parts if rank in ranks)
+
+
+def part_claims(
+    parts: Callable[[Case], list[GroupPart]],
+    schedule: Callable[[Case], Rounds | None],
+    *,
+    sent: Callable[[Case, int], int] = no_bytes,
+    held: Callable[[Case, int], int] = no_scratch,
+    why_unsupported: Callable[[Case], str | None] = any_case,
+    reduces: bool = False,
+) -> Claims:
+    """The claims of an algorithm whose groups run parts.
+
+    A process sends `sent` bytes and holds `held` bytes of scratch memory in addition to those of its parts;
+    `why_unsupported` has the reasons that are not those of a part.
+    """
+
+    def closed_sent(case: Case, rank: int) -> int | None:
+        within = sent_in(parts(case), rank)
+        return None if within is None else within + sent(case, rank)
+
+    return Claims(
+        schedule=schedule,
+        why_unsupported=lambda case: why_unsupported(case) or unsupported(parts(case)),
+        scratch=lambda case, rank: scratch_in(parts(case), rank) + held(case, rank),
+        closed_sent=closed_sent,
+        closed_combined=lambda case: None if reduces else 0,
+    )
+
+
+def undecided(case: Case) -> str | None:
+    """`why_unsupported` of an algorithm in which one group goes first."""
+    return UNDECIDED.format(p=case.p) if a_comes_first(case) is None else None
 
 
 def parameter_of(case: Case, defaults: Mapping[str, Any], name: str) -> Any:

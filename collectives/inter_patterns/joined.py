@@ -13,10 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import isqrt
+from typing import Final
 
 from collectives.catalogue.algorithm import Case, Claims
+from collectives.catalogue.conditions import positive
 from collectives.catalogue.schedule import Seconds
-from collectives.inter_patterns.groups import GroupPart, RootRole, concurrent, scratch_in, sent_in, unsupported
+from collectives.inter_patterns.groups import GroupPart, RootRole, concurrent, part_claims
 from collectives.inter_patterns.posted import posted
 from collectives.inter_patterns.union import Routed
 from collectives.tools.numbers import ceil_log2
@@ -74,10 +76,7 @@ def process_numbers(case: Case) -> list[int]:
     return [*range(case.p, case.ranks), case.root]
 
 
-def positive_startups_only(case: Case) -> str | None:
-    """`why_unsupported` of an algorithm with a parameter `startup_bytes`."""
-    size = case.parameters.get("startup_bytes", STARTUP_BYTES)
-    return None if size > 0 else f"startup_bytes = {size} is not positive"
+positive_startups_only: Final = positive("startup_bytes")
 
 
 def joined_claims(part: Callable[[Case], GroupPart], *, synchronous: bool = False) -> Claims:
@@ -91,11 +90,5 @@ def joined_claims(part: Callable[[Case], GroupPart], *, synchronous: bool = Fals
         algorithm, plain, _ = part(case)
         return algorithm.time(plain, t_s, t_w)
 
-    return Claims(
-        schedule=lambda case: posted(concurrent([part(case)]), synchronous=synchronous),
-        why_unsupported=lambda case: unsupported([part(case)]),
-        scratch=lambda case, rank: scratch_in([part(case)], rank),
-        closed_rounds=closed_rounds,
-        closed_sent=lambda case, rank: sent_in([part(case)], rank),
-        closed_time=closed_time,
-    )
+    claims = part_claims(lambda case: [part(case)], lambda case: posted(concurrent([part(case)]), synchronous=synchronous))
+    return claims | Claims(closed_rounds=closed_rounds, closed_time=closed_time)

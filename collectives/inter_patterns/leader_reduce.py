@@ -8,22 +8,38 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from collectives.catalogue.algorithm import Case, Claims
-from collectives.catalogue.schedule import Round, Rounds, Transfer, without_empty
+from collectives.catalogue.algorithm import Algorithm, Case, Claims
+from collectives.catalogue.family import chosen
+from collectives.catalogue.schedule import Round, Transfer, without_empty
 from collectives.inter_patterns.groups import (
     GroupPart,
+    ReduceScatterCall,
     concurrent,
     group_and_rank,
-    scratch_in,
-    sent_in,
+    part_claims,
     sequential,
-    unsupported,
 )
-from collectives.inter_patterns.leaders_exchange import total_bytes, unequal_totals
+from collectives.inter_patterns.leaders_exchange import blocks_of, total_bytes, unequal_totals
+from collectives.intra.scatter import binomial as scatter_binomial
+from collectives.intra.scatterv import binomial as scatterv_binomial
 from collectives.patterns.reductions import join
 from collectives.tools.blocks import scratch as spare_memory
 from collectives.tools.messages import exchange, receive, send
 from collectives.tools.protocol import Buffer, Intercomm, Op
+
+SCATTER, SCATTERV = scatter_binomial.scatter_binomial, scatterv_binomial.scatterv_binomial
+
+
+def reduce_and_scatter(call: ReduceScatterCall, *, scatter: Algorithm = SCATTER) -> None:
+    """Leave the rank's block of the other group's result in `recvbuf`; the blocks of a group are equal."""
+    inter, local, sendbuf, recvbuf, _, op, tag = call
+    scatter.run(local, reduce_at_leaders(inter, sendbuf, op, tag), recvbuf, root=0, tag=tag)
+
+
+def reduce_and_scatterv(call: ReduceScatterCall, *, scatterv: Algorithm = SCATTERV) -> None:
+    """Leave the rank's block of the other group's result in `recvbuf`; `counts` are the block sizes in this group."""
+    inter, local, sendbuf, recvbuf, counts, op, tag = call
+    scatterv.run(local, reduce_at_leaders(inter, sendbuf, op, tag), recvbuf, counts, root=0, tag=tag)
 
 
 def reduce_at_leaders(inter: Intercomm, sendbuf: Buffer, op: Op, tag: int) -> Buffer | None:
@@ -43,26 +59,20 @@ def reduce_at_leaders(inter: Intercomm, sendbuf: Buffer, op: Op, tag: int) -> Bu
 # Claims --------------------------------------------------------------------------------------------------------------
 
 
-def reduce_at_leaders_claims(distribution: Callable[[Case], list[GroupPart]]) -> Claims:
-    """The claims; `distribution` returns the parts that scatter the received result."""
+def reduce_at_leaders_claims(code: Callable[..., None]) -> Claims:
+    """The claims of `reduce_and_scatter` and `reduce_and_scatterv`."""
 
-    def schedule(case: Case) -> Rounds | None:
-        return sequential(_reduce_schedule(case), concurrent(distribution(case)))
+    def distribution(case: Case) -> list[GroupPart]:
+        (scatter,) = chosen(code, case).values()
+        return blocks_of(case, scatter)
 
-    def closed_sent(case: Case, rank: int) -> int | None:
-        within = sent_in(distribution(case), rank)
-        return None if within is None else within + total_bytes(case)[0]
-
-    def scratch(case: Case, rank: int) -> int:
-        held = 0 if group_and_rank(case, rank)[1] else 2 * total_bytes(case)[0]
-        return scratch_in(distribution(case), rank) + held
-
-    return Claims(
-        schedule=schedule,
-        why_unsupported=lambda case: unequal_totals(case) or unsupported(distribution(case)),
-        scratch=scratch,
-        closed_sent=closed_sent,
-        closed_combined=lambda case: None,
+    return part_claims(
+        distribution,
+        lambda case: sequential(_reduce_schedule(case), concurrent(distribution(case))),
+        sent=lambda case, rank: total_bytes(case)[0],
+        held=lambda case, rank: 0 if group_and_rank(case, rank)[1] else 2 * total_bytes(case)[0],
+        why_unsupported=unequal_totals,
+        reduces=True,
     )
 
 

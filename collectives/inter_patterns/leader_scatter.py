@@ -8,57 +8,48 @@ ranks of the other group, block by block.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
 import numpy as np
 
 from collectives.catalogue.algorithm import Algorithm, Case, Claims
+from collectives.catalogue.family import chosen
 from collectives.catalogue.schedule import OTHER_DATA, Rounds, Seconds, Served, Transfer, message
 from collectives.inter_patterns.groups import (
     GroupPart,
+    ReduceScatterCall,
     concurrent,
     group_and_rank,
-    parameter_of,
+    part_claims,
     process_numbers,
-    scratch_in,
-    sent_in,
     sequential,
-    unsupported,
 )
+from collectives.inter_patterns.leaders_exchange import unequal_totals
+from collectives.intra.bcast import binomial as bcast_binomial
+from collectives.intra.reduce import binomial as reduce_binomial
 from collectives.tools.blocks import Layout, scratch
 from collectives.tools.messages import exchange, receive, wait_all
-from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
 
+REDUCE, BCAST = reduce_binomial.reduce_binomial, bcast_binomial.bcast_binomial
 COUNT: Final[Any] = np.empty(0, np.int64)
 
 
-def reduce_and_scatter_across(
-    inter: Intercomm,
-    local: Comm,
-    sendbuf: Buffer,
-    recvbuf: Buffer,
-    counts: Sequence[int],
-    others: int,
-    op: Op,
-    reduce: Algorithm,
-    bcast: Algorithm,
-    tag: int,
-) -> None:
+def reduce_and_scatter_across(call: ReduceScatterCall, *, reduce: Algorithm = REDUCE, bcast: Algorithm = BCAST) -> None:
     """Leave the rank's block of the other group's result in `recvbuf`.
 
-    `counts` are the block sizes of this group, which a leader sends, and `others` is the number of sizes that it
-    receives: one for each rank, or a single one if all are equal.
+    `counts` are the block sizes of this group, which a leader sends; None if they are equal, so that it sends only one.
     """
+    inter, local, sendbuf, recvbuf, counts, op, tag = call
     leads, q = local.Get_rank() == 0, inter.Get_remote_size()
+    sizes, others = ([sendbuf.size // local.Get_size()], 1) if counts is None else (counts, q)
     whole, outgoing = None, Layout.of(())
     other_total = scratch(COUNT, 1)
     if leads:
-        mine, theirs = scratch(COUNT, len(counts)), scratch(COUNT, others)
-        mine[:] = counts
+        mine, theirs = scratch(COUNT, len(sizes)), scratch(COUNT, others)
+        mine[:] = sizes
         exchange(inter, mine, 0, theirs, 0, tag)
-        outgoing = Layout.of(theirs if others == q else [theirs[0]] * q)
+        outgoing = Layout.of([theirs[0]] * q if counts is None else theirs)
         other_total[0] = outgoing.size(0, q)
         whole = scratch(sendbuf, sendbuf.size)
     reduce.run(local, sendbuf, whole, op=op, root=0, tag=tag)
@@ -79,24 +70,21 @@ def reduce_and_scatter_across(
 # Claims --------------------------------------------------------------------------------------------------------------
 
 
-def leader_scatter_claims(operation: str, defaults: Mapping[str, Any]) -> Claims:
-    """The claims; `defaults` are the algorithm's parameters.
-
-    The leaders of a reduce_scatter exchange all block sizes, those of a reduce_scatter_block one.
-    """
-    return Claims(
-        schedule=partial(plan, operation, defaults),
-        why_unsupported=partial(fit, defaults),
-        scratch=partial(bytes_held, operation, defaults),
-        closed_sent=partial(bytes_sent, operation, defaults),
-        closed_time=partial(even_time, operation, defaults),
-        closed_combined=partial(even_combined, operation, defaults),
+def leader_scatter_claims(*, all_sizes: bool) -> Claims:
+    """The claims; `all_sizes` is whether the leaders exchange all block sizes, or one."""
+    claims = part_claims(
+        parts,
+        partial(plan, all_sizes),
+        sent=partial(bytes_sent, all_sizes),
+        held=partial(bytes_held, all_sizes),
+        why_unsupported=unequal_totals,
     )
+    return claims | Claims(closed_time=partial(even_time, all_sizes), closed_combined=partial(even_combined, all_sizes))
 
 
-def parts(defaults: Mapping[str, Any], case: Case) -> list[GroupPart]:
+def parts(case: Case) -> list[GroupPart]:
     """The two reduces and the two broadcasts of total sizes."""
-    reduce, bcast = parameter_of(case, defaults, "reduce"), parameter_of(case, defaults, "bcast")
+    reduce, bcast = chosen(reduce_and_scatter_across, case).values()
     both = list(zip(case.groups, process_numbers(case), strict=True))
     reduces: list[GroupPart] = [
         (reduce, Case(g.p, _total(g), itemsize=g.itemsize, commutative=case.commutative), ranks) for g, ranks in both
@@ -104,58 +92,46 @@ def parts(defaults: Mapping[str, Any], case: Case) -> list[GroupPart]:
     return [*reduces, *((bcast, Case(g.p, 8, itemsize=8), ranks) for g, ranks in both)]
 
 
-def fit(defaults: Mapping[str, Any], case: Case) -> str | None:
-    """`why_unsupported`: both groups' blocks must have the same total size."""
-    a, b = map(_total, case.groups)
-    if a != b:
-        return f"the total sizes of the groups' blocks differ: {a} bytes in A, {b} bytes in B"
-    return unsupported(parts(defaults, case))
-
-
-def plan(operation: str, defaults: Mapping[str, Any], case: Case) -> Rounds | None:
+def plan(all_sizes: bool, case: Case) -> Rounds | None:
     """The schedule: block sizes, reduces, broadcasts of total sizes, and two scatters at once."""
-    p, (to_b, to_a) = case.p, _sizes_sent(operation, case)
+    p, (to_b, to_a) = case.p, _sizes_sent(all_sizes, case)
     a, b = (_blocks(g) for g in case.groups)
     scatters = [Transfer(0, p + j, nbytes) for j, nbytes in enumerate(b) if nbytes]
     scatters += [Transfer(p, i, nbytes) for i, nbytes in enumerate(a) if nbytes]
     sizes = [[Transfer(0, p, 8 * to_b, start=OTHER_DATA), Transfer(p, 0, 8 * to_a, start=OTHER_DATA)]]
-    return sequential(sizes, concurrent(parts(defaults, case)), [Served(scatters)])
+    return sequential(sizes, concurrent(parts(case)), [Served(scatters)])
 
 
-def bytes_sent(operation: str, defaults: Mapping[str, Any], case: Case, rank: int) -> int | None:
+def bytes_sent(all_sizes: bool, case: Case, rank: int) -> int:
     """A leader sends block sizes and the whole result in addition to the bytes of its parts."""
-    within = sent_in(parts(defaults, case), rank)
     in_a, own = group_and_rank(case, rank)
-    if within is None or own:
-        return within
-    sizes = _sizes_sent(operation, case)[0 if in_a else 1]
-    return within + 8 * sizes + _total(case.groups[0])
+    return 0 if own else 8 * _sizes_sent(all_sizes, case)[0 if in_a else 1] + _total(case.groups[0])
 
 
-def bytes_held(operation: str, defaults: Mapping[str, Any], case: Case, rank: int) -> int:
+def bytes_held(all_sizes: bool, case: Case, rank: int) -> int:
     """The other group's total; a leader also holds block sizes and the whole result."""
-    held = 8 + scratch_in(parts(defaults, case), rank)
-    return held if group_and_rank(case, rank)[1] else held + 8 * sum(_sizes_sent(operation, case)) + _total(case.groups[0])
+    is_leader = rank in (0, case.p)
+    return 8 + (8 * sum(_sizes_sent(all_sizes, case)) + _total(case.groups[0]) if is_leader else 0)
 
 
-def even_time(operation: str, defaults: Mapping[str, Any], case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
+def even_time(all_sizes: bool, case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
     """Time for two groups of equal size with binomial trees: the leaders always finish last, and both do the same."""
-    names = [parameter_of(case, defaults, name).name for name in ("reduce", "bcast")]
+    names = [part.name for part in chosen(reduce_and_scatter_across, case).values()]
     if case.p != case.q or names != ["binomial", "binomial"]:
         return None
-    (reduce, own, _), _, (bcast, word, _), _ = parts(defaults, case)
+    (reduce, own, _), _, (bcast, word, _), _ = parts(case)
     trees = [reduce.time(own, t_s, t_w), bcast.time(word, t_s, t_w)]
     scatters = max(sum(message(nbytes, t_s, t_w) for nbytes in _blocks(g)) for g in case.groups)
     return (
-        message(8 * _sizes_sent(operation, case)[0], t_s, t_w) + sum(time for time in trees if time is not None) + scatters
+        message(8 * _sizes_sent(all_sizes, case)[0], t_s, t_w) + sum(time for time in trees if time is not None) + scatters
     )
 
 
-def even_combined(operation: str, defaults: Mapping[str, Any], case: Case) -> int | None:
+def even_combined(all_sizes: bool, case: Case) -> int | None:
     """Bytes combined on the path of `even_time`."""
-    if even_time(operation, defaults, case, 1, 1) is None:
+    if even_time(all_sizes, case, 1, 1) is None:
         return None
-    reduce, own, _ = parts(defaults, case)[0]
+    reduce, own, _ = parts(case)[0]
     return reduce.closed_combined(own)
 
 
@@ -167,6 +143,6 @@ def _total(group: Case) -> int:
     return group.layout.size(0, group.p) * group.itemsize
 
 
-def _sizes_sent(operation: str, case: Case) -> tuple[int, int]:
+def _sizes_sent(all_sizes: bool, case: Case) -> tuple[int, int]:
     """Number of block sizes that A's leader sends, and B's."""
-    return (case.p, case.q) if operation == "reduce_scatter" else (1, 1)
+    return (case.p, case.q) if all_sizes else (1, 1)

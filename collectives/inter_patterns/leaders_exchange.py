@@ -7,24 +7,28 @@ time, so neither has to go first. This is best for short messages.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable
 
 from collectives.catalogue.algorithm import Algorithm, Case, Claims
+from collectives.catalogue.conditions import any_case
+from collectives.catalogue.family import chosen
 from collectives.catalogue.schedule import Rounds, Transfer, without_empty
+from collectives.inter_patterns.full_duplex import nearly_equal_sizes
 from collectives.inter_patterns.groups import (
     GroupPart,
+    ReduceScatterCall,
     concurrent,
-    parameter_of,
+    part_claims,
     process_numbers,
-    scratch_in,
-    sent_in,
     sequential,
-    unsupported,
 )
+from collectives.intra.reduce import binomial as reduce_binomial
+from collectives.intra.scatterv import binomial as scatterv_binomial
 from collectives.tools.blocks import scratch as spare_memory
 from collectives.tools.messages import exchange
 from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
+
+REDUCE, SCATTERV = reduce_binomial.reduce_binomial, scatterv_binomial.scatterv_binomial
 
 
 def leaders_exchange(
@@ -37,18 +41,14 @@ def leaders_exchange(
         exchange(inter, whole, 0, into, 0, tag)
 
 
-def exchange_and_scatter(
-    inter: Intercomm,
-    local: Comm,
-    sendbuf: Buffer,
-    recvbuf: Buffer,
-    counts: Sequence[int],
-    op: Op,
-    reduce: Algorithm,
-    scatterv: Algorithm,
-    tag: int,
-) -> None:
-    """Leave this rank's block of the other group's result in `recvbuf`; `counts` are the block sizes in this group."""
+def exchange_and_scatter(call: ReduceScatterCall, *, reduce: Algorithm = REDUCE, scatterv: Algorithm = SCATTERV) -> None:
+    """Leave this rank's block of the other group's result in `recvbuf`.
+
+    `counts` are the block sizes in this group; None if they are equal.
+    """
+    inter, local, sendbuf, recvbuf, counts, op, tag = call
+    if counts is None:
+        counts = nearly_equal_sizes(sendbuf.size, local.Get_size())
     theirs = spare_memory(sendbuf, sendbuf.size) if local.Get_rank() == 0 else None
     leaders_exchange(inter, local, sendbuf, theirs, op, reduce, tag)
     scatterv.run(local, theirs, recvbuf, counts, root=0, tag=tag)
@@ -61,7 +61,12 @@ Totals = Callable[[Case], tuple[int, int]]
 
 
 def leaders_exchange_claims(
-    reduce: Callable[[Case], Algorithm], totals: Totals, distribution: Callable[[Case], list[GroupPart]], *, held: int = 1
+    reduce: Callable[[Case], Algorithm],
+    totals: Totals,
+    distribution: Callable[[Case], list[GroupPart]],
+    *,
+    held: int = 1,
+    why_unsupported: Callable[[Case], str | None] = any_case,
 ) -> Claims:
     """The claims; `distribution` returns the parts that distribute the received result.
 
@@ -85,36 +90,36 @@ def leaders_exchange_claims(
         phases = parts(case)
         return sequential(concurrent(phases[:2]), [across], concurrent(phases[2:]))
 
-    def closed_sent(case: Case, rank: int) -> int | None:
-        within = sent_in(parts(case), rank)
-        return None if within is None else within + by_leaders(case, rank)
-
-    return Claims(
-        schedule=schedule,
-        why_unsupported=lambda case: unsupported(parts(case)),
-        scratch=lambda case, rank: scratch_in(parts(case), rank) + held * by_leaders(case, rank),
-        closed_sent=closed_sent,
-        closed_combined=lambda case: None,
+    return part_claims(
+        parts,
+        schedule,
+        sent=by_leaders,
+        held=lambda case, rank: held * by_leaders(case, rank),
+        why_unsupported=why_unsupported,
+        reduces=True,
     )
 
 
-def exchange_and_scatter_claims(defaults: Mapping[str, Any]) -> Claims:
-    """The claims of `exchange_and_scatter`; `defaults` are the algorithm's parameters."""
-    claims = leaders_exchange_claims(
-        lambda case: parameter_of(case, defaults, "reduce"),
+def exchange_and_scatter_claims() -> Claims:
+    """The claims of `exchange_and_scatter`."""
+    return leaders_exchange_claims(
+        lambda case: chosen(exchange_and_scatter, case)["reduce"],
         total_bytes,
-        lambda case: blocks_of(case, parameter_of(case, defaults, "scatterv")),
+        lambda case: blocks_of(case, chosen(exchange_and_scatter, case)["scatterv"]),
         held=2,
+        why_unsupported=unequal_totals,
     )
-    return claims | Claims(why_unsupported=lambda case: unequal_totals(case) or claims["why_unsupported"](case))
 
 
-def blocks_of(case: Case, scatterv: Algorithm) -> list[GroupPart]:
-    """The parts in which each leader scatters the blocks of its group."""
+def blocks_of(case: Case, scatter: Algorithm) -> list[GroupPart]:
+    """The parts in which each leader scatters the blocks of its group, by a scatter or a scatterv."""
+    if scatter.operation == "scatter":
+        equal = [Case(group.p, group.m, itemsize=group.itemsize) for group in case.groups]
+        return [(scatter, group, ranks) for group, ranks in zip(equal, process_numbers(case), strict=True)]
     groups = [
         Case(group.p, counts=tuple(map(group.layout.size, range(group.p))), itemsize=group.itemsize) for group in case.groups
     ]
-    return [(scatterv, group, ranks) for group, ranks in zip(groups, process_numbers(case), strict=True)]
+    return [(scatter, group, ranks) for group, ranks in zip(groups, process_numbers(case), strict=True)]
 
 
 def total_bytes(case: Case) -> tuple[int, int]:

@@ -8,33 +8,35 @@ the one with `first=False` has the leader.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
 
 from collectives.catalogue.algorithm import Algorithm, Case, Claims
+from collectives.catalogue.family import chosen
 from collectives.catalogue.schedule import OTHER_DATA, Rounds, Transfer
 from collectives.inter_patterns.chain_and_star import RoundPlan, chain_and_star_schedule, run_leaf, run_root
 from collectives.inter_patterns.full_duplex import nearly_equal_sizes
 from collectives.inter_patterns.groups import (
     UNDECIDED,
     GroupPart,
+    ReduceScatterCall,
     RootRole,
     concurrent,
-    parameter_of,
     process_numbers,
     scratch_in,
     sequential,
     unsupported,
     with_process_numbers,
 )
-from collectives.inter_patterns.joined import Joined, positive_startups_only
+from collectives.inter_patterns.joined import STARTUP_BYTES, Joined, positive_startups_only
 from collectives.inter_patterns.leader_scatter import COUNT
 from collectives.inter_patterns.leaders_exchange import total_bytes, unequal_totals
+from collectives.intra.reduce import binomial as reduce_binomial
+from collectives.intra.scatterv import binomial as scatterv_binomial
 from collectives.tools.blocks import Layout, scratch
 from collectives.tools.messages import receive, send
-from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
 from collectives.tools.unbuffered import SynchronousComm
+
+REDUCE, SCATTERV = reduce_binomial.reduce_binomial, scatterv_binomial.scatterv_binomial
 
 
 def a_is_larger(case: Case) -> bool | None:
@@ -46,39 +48,26 @@ def a_is_larger(case: Case) -> bool | None:
 
 
 def by_one_leader(
-    inter: Intercomm,
-    local: Comm,
-    sendbuf: Buffer,
-    recvbuf: Buffer,
-    counts: Sequence[int] | None,
-    op: Op,
-    reduce: Algorithm,
-    scatterv: Algorithm,
-    startup_bytes: int,
-    first: bool | None,
-    tag: int,
+    call: ReduceScatterCall,
+    *,
+    reduce: Algorithm = REDUCE,
+    scatterv: Algorithm = SCATTERV,
+    startup_bytes: int = STARTUP_BYTES,
+    first: bool | None = None,
 ) -> None:
     """Leave the rank's block of the other group's result in `recvbuf`.
 
     `counts` are the block sizes of this group; None if all blocks of a group are equal, so that no sizes have to be sent.
     """
-    if a_is_larger(Case(inter.Get_size(), q=inter.Get_remote_size(), parameters={"first": first})):
-        _follow(inter, local, sendbuf, recvbuf, counts, startup_bytes, op, tag)
+    if a_is_larger(Case(call.inter.Get_size(), q=call.inter.Get_remote_size(), parameters={"first": first})):
+        _follow(call, startup_bytes)
     else:
-        _lead(inter, local, sendbuf, recvbuf, counts, op, reduce, scatterv, startup_bytes, tag)
+        _lead(call, reduce, scatterv, startup_bytes)
 
 
-def _follow(
-    inter: Intercomm,
-    local: Comm,
-    own: Buffer,
-    block: Buffer,
-    counts: Sequence[int] | None,
-    startup_bytes: int,
-    op: Op,
-    tag: int,
-) -> None:
+def _follow(call: ReduceScatterCall, startup_bytes: int) -> None:
     """The part of a rank of the larger group."""
+    inter, local, own, block, counts, op, tag = call
     if local.Get_rank() == 0 and counts is not None:
         sizes = scratch(COUNT, len(counts))
         sizes[:] = counts
@@ -87,19 +76,9 @@ def _follow(
     run_leaf(SynchronousComm(Joined(inter, local, 0)), own, block, slots, op, tag)
 
 
-def _lead(
-    inter: Intercomm,
-    local: Comm,
-    sendbuf: Buffer,
-    recvbuf: Buffer,
-    counts: Sequence[int] | None,
-    op: Op,
-    reduce: Algorithm,
-    scatterv: Algorithm,
-    startup_bytes: int,
-    tag: int,
-) -> None:
+def _lead(call: ReduceScatterCall, reduce: Algorithm, scatterv: Algorithm, startup_bytes: int) -> None:
     """The part of a rank of the smaller group."""
+    inter, local, sendbuf, recvbuf, counts, op, tag = call
     q, own_result, other_result = inter.Get_remote_size(), None, None
     if local.Get_rank() == 0:
         own_result, other_result = (scratch(sendbuf, sendbuf.size) for _ in range(2))
@@ -120,37 +99,37 @@ def _lead(
 # Claims --------------------------------------------------------------------------------------------------------------
 
 
-def one_leader_claims(defaults: Mapping[str, Any], *, sends_sizes: bool) -> Claims:
-    """The claims; `defaults` are the algorithm's parameters; `sends_sizes` is whether block sizes are sent."""
+def one_leader_claims(*, sends_sizes: bool) -> Claims:
+    """The claims; `sends_sizes` is whether block sizes are sent."""
     return Claims(
-        schedule=partial(plan, defaults, sends_sizes),
-        why_unsupported=partial(fit, defaults),
-        scratch=partial(bytes_held, defaults, sends_sizes),
+        schedule=partial(plan, sends_sizes),
+        why_unsupported=fit,
+        scratch=partial(bytes_held, sends_sizes),
         closed_combined=lambda case: None,
     )
 
 
-def fit(defaults: Mapping[str, Any], case: Case) -> str | None:
+def fit(case: Case) -> str | None:
     """`why_unsupported`: equal total sizes, a leader, and parts that fit."""
     if reason := unequal_totals(case) or positive_startups_only(case):
         return reason
-    return UNDECIDED.format(p=case.p) if a_is_larger(case) is None else unsupported(_parts(defaults, case))
+    return UNDECIDED.format(p=case.p) if a_is_larger(case) is None else unsupported(_parts(case))
 
 
-def plan(defaults: Mapping[str, Any], sends_sizes: bool, case: Case) -> Rounds | None:
+def plan(sends_sizes: bool, case: Case) -> Rounds | None:
     """The schedule: the reduce, the sizes, the chain and star, and the scatter."""
-    reduced, scattered = _parts(defaults, case)
-    slots, in_smaller, in_larger = _slots(defaults, case)
+    reduced, scattered = _parts(case)
+    slots, in_smaller, in_larger = _slots(case)
     blocks = case.groups[0 if a_is_larger(case) else 1].layout
     sizes = [[Transfer(in_larger[0], in_smaller[0], 8 * len(in_larger), start=OTHER_DATA)]] if sends_sizes else []
     both = with_process_numbers(chain_and_star_schedule(slots, blocks, case.itemsize), [*in_larger, in_smaller[0]])
     return sequential(concurrent([reduced]), sizes, both, concurrent([scattered]))
 
 
-def bytes_held(defaults: Mapping[str, Any], sends_sizes: bool, case: Case, rank: int) -> int:
+def bytes_held(sends_sizes: bool, case: Case, rank: int) -> int:
     """The leader holds two operands, the others two segments; the sender and receiver of block sizes hold these too."""
-    slots, in_smaller, in_larger = _slots(defaults, case)
-    held = scratch_in(_parts(defaults, case), rank)
+    slots, in_smaller, in_larger = _slots(case)
+    held = scratch_in(_parts(case), rank)
     if rank == in_smaller[0]:
         held += 2 * total_bytes(case)[0]
     if rank in in_larger[:-1]:
@@ -158,19 +137,20 @@ def bytes_held(defaults: Mapping[str, Any], sends_sizes: bool, case: Case, rank:
     return held + (8 * len(in_larger) if sends_sizes and rank in (in_smaller[0], in_larger[0]) else 0)
 
 
-def _slots(defaults: Mapping[str, Any], case: Case) -> tuple[RoundPlan, range, range]:
+def _slots(case: Case) -> tuple[RoundPlan, range, range]:
     """The slots, and the process numbers of the smaller and of the larger group."""
     in_larger, in_smaller = process_numbers(case) if a_is_larger(case) else process_numbers(case)[::-1]
-    total, startup_bytes = total_bytes(case)[0] // case.itemsize, parameter_of(case, defaults, "startup_bytes")
+    total, startup_bytes = total_bytes(case)[0] // case.itemsize, chosen(by_one_leader, case)["startup_bytes"]
     return RoundPlan.of(len(in_larger), total, case.itemsize, startup_bytes), in_smaller, in_larger
 
 
-def _parts(defaults: Mapping[str, Any], case: Case) -> list[GroupPart]:
+def _parts(case: Case) -> list[GroupPart]:
     """The parts within the smaller group."""
-    smaller, ranks = case.groups[1 if a_is_larger(case) else 0], _slots(defaults, case)[1]
+    smaller, ranks = case.groups[1 if a_is_larger(case) else 0], _slots(case)[1]
     counts = tuple(map(smaller.layout.size, range(smaller.p)))
     operand = Case(smaller.p, total_bytes(case)[0], itemsize=case.itemsize, commutative=case.commutative)
+    chosen_parts = chosen(by_one_leader, case)
     return [
-        (parameter_of(case, defaults, "reduce"), operand, ranks),
-        (parameter_of(case, defaults, "scatterv"), Case(smaller.p, counts=counts, itemsize=case.itemsize), ranks),
+        (chosen_parts["reduce"], operand, ranks),
+        (chosen_parts["scatterv"], Case(smaller.p, counts=counts, itemsize=case.itemsize), ranks),
     ]

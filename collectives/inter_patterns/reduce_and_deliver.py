@@ -7,31 +7,34 @@ group's block sizes: the leaders, rank 0 of each group, exchange all block sizes
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from collectives.catalogue.algorithm import Algorithm, Case, Claims
+from collectives.catalogue.conditions import all_of
+from collectives.catalogue.family import chosen, defaults_of
 from collectives.catalogue.schedule import OTHER_DATA, Rounds, Transfer
 from collectives.inter_patterns.even_cut import exchange_runs, exchange_runs_schedule, unknown_order
 from collectives.inter_patterns.groups import (
     GroupPart,
+    ReduceScatterCall,
     concurrent,
     group_and_rank,
-    parameter_of,
+    part_claims,
     process_numbers,
-    scratch_in,
-    sent_in,
     sequential,
-    unsupported,
 )
 from collectives.inter_patterns.leader_scatter import COUNT
 from collectives.inter_patterns.leaders_exchange import unequal_totals
 from collectives.inter_patterns.posted import posted
-from collectives.inter_patterns.reduce_in_pieces import own_piece, reduce_scatter_parts
+from collectives.inter_patterns.reduce_in_pieces import REDUCE_SCATTER, own_piece, reduce_scatter_parts
+from collectives.intra.bcast import binomial
 from collectives.tools.blocks import Layout, scratch
 from collectives.tools.messages import exchange
 from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
+from collectives.tools.unbuffered import SynchronousComm, UnbufferedBetween
+
+BCAST = binomial.bcast_binomial
 
 
 def learn_blocks(inter: Intercomm, local: Comm, own_blocks: Layout, bcast: Algorithm, tag: int) -> Layout:
@@ -51,7 +54,32 @@ def learn_blocks(inter: Intercomm, local: Comm, own_blocks: Layout, bcast: Algor
     return Layout.of(other_sizes)
 
 
-def reduce_and_deliver(
+def deliver_any(
+    call: ReduceScatterCall,
+    *,
+    reduce_scatter: Algorithm = REDUCE_SCATTER,
+    bcast: Algorithm = BCAST,
+    receive_order: str = "multi_target",
+) -> None:
+    """Leave the rank's block of the other group's result in `recvbuf`; `counts` are the block sizes of this group."""
+    inter, local, sendbuf, recvbuf, counts, op, tag = call
+    own_blocks = Layout.of_ranks(counts, local.Get_size())
+    inter, local = UnbufferedBetween(inter), SynchronousComm(local)
+    other_blocks = learn_blocks(inter, local, own_blocks, bcast, tag)
+    _deliver(inter, local, sendbuf, recvbuf, own_blocks, other_blocks, op, reduce_scatter, receive_order, tag)
+
+
+def deliver_equal(
+    call: ReduceScatterCall, *, reduce_scatter: Algorithm = REDUCE_SCATTER, receive_order: str = "multi_target"
+) -> None:
+    """Leave the rank's block of the other group's result in `recvbuf`; the blocks of a group are equal."""
+    inter, local, sendbuf, recvbuf, _, op, tag = call
+    own_blocks, other_blocks = (Layout.equal(sendbuf.size, p) for p in (inter.Get_size(), inter.Get_remote_size()))
+    inter, local = UnbufferedBetween(inter), SynchronousComm(local)
+    _deliver(inter, local, sendbuf, recvbuf, own_blocks, other_blocks, op, reduce_scatter, receive_order, tag)
+
+
+def _deliver(
     inter: Intercomm,
     local: Comm,
     sendbuf: Buffer,
@@ -63,7 +91,6 @@ def reduce_and_deliver(
     order: str,
     tag: int,
 ) -> None:
-    """Leave the rank's block of the other group's result in `recvbuf`; `own_blocks` are those of the local group."""
     piece, start = own_piece(local, sendbuf, op, reduce_scatter, tag)
     pieces = Layout.nearly_equal(sendbuf.size, other_blocks.p)
     exchange_runs(inter, piece, start, other_blocks, recvbuf, own_blocks.start(inter.Get_rank()), pieces, order, tag)
@@ -72,74 +99,57 @@ def reduce_and_deliver(
 # Claims --------------------------------------------------------------------------------------------------------------
 
 
-def delivery_claims(defaults: Mapping[str, Any]) -> Claims:
-    """The claims; `defaults` are the algorithm's parameters.
+def delivery_claims(code: Callable[..., None]) -> Claims:
+    """The claims of `deliver_any` and `deliver_equal`; if there is a `bcast`, the block sizes are exchanged first."""
+    sized = "bcast" in defaults_of(code)
 
-    If they contain a `bcast`, the block sizes are exchanged first.
-    """
-    return Claims(
-        schedule=partial(plan, defaults),
-        why_unsupported=partial(fit, defaults),
-        scratch=partial(bytes_held, defaults),
-        closed_sent=partial(bytes_sent, defaults),
-        closed_combined=lambda case: None,
+    def sent(case: Case, rank: int) -> int:
+        return _piece(case, rank) + (8 * _ranks(case, rank)[0] if sized and rank in (0, case.p) else 0)
+
+    def held(case: Case, rank: int) -> int:
+        own, other = _ranks(case, rank)
+        return _piece(case, rank) + (8 * (other + (own if rank in (0, case.p) else 0)) if sized else 0)
+
+    return part_claims(
+        lambda case: [*_size_broadcasts(code, case), *_reduced(code, case)],
+        partial(plan, code),
+        sent=sent,
+        held=held,
+        why_unsupported=all_of(unequal_totals, unknown_order),
+        reduces=True,
     )
 
 
-def plan(defaults: Mapping[str, Any], case: Case) -> Rounds | None:
+def plan(code: Callable[..., None], case: Case) -> Rounds | None:
     """The schedule: block sizes, reductions in pieces, and the exchange of all pieces."""
     a, b = (group.layout for group in case.groups)
     total = a.size(0, case.p)
     pieces = Layout.nearly_equal(total, case.p), Layout.nearly_equal(total, case.q)
-    across = exchange_runs_schedule(case, (pieces[0], b), (pieces[1], a), parameter_of(case, defaults, "receive_order"))
+    across = exchange_runs_schedule(case, (pieces[0], b), (pieces[1], a), chosen(code, case)["receive_order"])
     both = Transfer(0, case.p, 8 * case.p, start=OTHER_DATA), Transfer(case.p, 0, 8 * case.q, start=OTHER_DATA)
-    leaders = [both] if "bcast" in defaults else []
-    sizes, reduced = concurrent(_size_broadcasts(defaults, case)), concurrent(_reduced(defaults, case))
+    leaders = [both] if "bcast" in defaults_of(code) else []
+    sizes, reduced = concurrent(_size_broadcasts(code, case)), concurrent(_reduced(code, case))
     return sequential(posted(sequential(leaders, sizes, reduced), synchronous=True), across)
 
 
-def fit(defaults: Mapping[str, Any], case: Case) -> str | None:
-    """`why_unsupported`: both groups' blocks must have the same total size."""
-    order = parameter_of(case, defaults, "receive_order")
-    return (
-        unequal_totals(case)
-        or unknown_order(order)
-        or unsupported([*_size_broadcasts(defaults, case), *_reduced(defaults, case)])
-    )
-
-
-def bytes_sent(defaults: Mapping[str, Any], case: Case, rank: int) -> int | None:
-    """Bytes of the piece of a rank, on leaders also of the block sizes, plus the bytes of the parts."""
-    in_a, own = group_and_rank(case, rank)
-    within = sent_in([*_size_broadcasts(defaults, case), *_reduced(defaults, case)], rank)
-    sizes = 8 * (case.p if in_a else case.q) if "bcast" in defaults and own == 0 else 0
-    return None if within is None else within + sizes + _piece(case, rank)
-
-
-def bytes_held(defaults: Mapping[str, Any], case: Case, rank: int) -> int:
-    """Scratch: the rank's piece, the other group's block sizes, on leaders also the local ones, and that of the parts."""
-    in_a, own = group_and_rank(case, rank)
-    held = scratch_in([*_size_broadcasts(defaults, case), *_reduced(defaults, case)], rank) + _piece(case, rank)
-    if "bcast" not in defaults:
-        return held
-    own_ranks, other_ranks = (case.p, case.q) if in_a else (case.q, case.p)
-    return held + 8 * (other_ranks + (own_ranks if own == 0 else 0))
+def _ranks(case: Case, rank: int) -> tuple[int, int]:
+    """The numbers of ranks in the group of a process and in the other group."""
+    return (case.p, case.q) if rank < case.p else (case.q, case.p)
 
 
 def _piece(case: Case, rank: int) -> int:
-    in_a, own = group_and_rank(case, rank)
     total = case.groups[0].layout.size(0, case.p)
-    return Layout.nearly_equal(total, case.p if in_a else case.q).size(own) * case.itemsize
+    return Layout.nearly_equal(total, _ranks(case, rank)[0]).size(group_and_rank(case, rank)[1]) * case.itemsize
 
 
-def _size_broadcasts(defaults: Mapping[str, Any], case: Case) -> list[GroupPart]:
+def _size_broadcasts(code: Callable[..., None], case: Case) -> list[GroupPart]:
     """The leaders' broadcasts of the other group's block sizes."""
-    if "bcast" not in defaults:
+    if "bcast" not in defaults_of(code):
         return []
-    bcast, (in_a, in_b) = parameter_of(case, defaults, "bcast"), process_numbers(case)
+    bcast, (in_a, in_b) = chosen(code, case)["bcast"], process_numbers(case)
     return [(bcast, Case(case.p, 8 * case.q, itemsize=8), in_a), (bcast, Case(case.q, 8 * case.p, itemsize=8), in_b)]
 
 
-def _reduced(defaults: Mapping[str, Any], case: Case) -> list[GroupPart]:
+def _reduced(code: Callable[..., None], case: Case) -> list[GroupPart]:
     total = case.groups[0].layout.size(0, case.p)
-    return reduce_scatter_parts(case, (total, total), parameter_of(case, defaults, "reduce_scatter"))
+    return reduce_scatter_parts(case, (total, total), chosen(code, case)["reduce_scatter"])

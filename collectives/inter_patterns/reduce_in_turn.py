@@ -9,29 +9,53 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from collectives.catalogue.algorithm import Algorithm, Case, Claims
+from collectives.catalogue.family import chosen
 from collectives.catalogue.schedule import Rounds, Transfer, without_empty
 from collectives.inter_patterns.groups import (
-    UNDECIDED,
     GroupPart,
+    ReduceScatterCall,
     a_comes_first,
+    comes_first,
     concurrent,
     group_and_rank,
+    part_claims,
     process_numbers,
-    scratch_in,
-    sent_in,
     sequential,
-    unsupported,
+    undecided,
 )
-from collectives.inter_patterns.leaders_exchange import total_bytes, unequal_totals
+from collectives.inter_patterns.leaders_exchange import blocks_of, total_bytes, unequal_totals
+from collectives.intra.reduce import binomial as reduce_binomial
+from collectives.intra.scatter import binomial as scatter_binomial
+from collectives.intra.scatterv import binomial as scatterv_binomial
 from collectives.tools.blocks import scratch as spare_memory
 from collectives.tools.messages import receive, send
 from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
 
+REDUCE = reduce_binomial.reduce_binomial
+SCATTER, SCATTERV = scatter_binomial.scatter_binomial, scatterv_binomial.scatterv_binomial
+
+
+def reduce_in_turn_and_scatter(
+    call: ReduceScatterCall, *, reduce: Algorithm = REDUCE, scatter: Algorithm = SCATTER, first: bool | None = None
+) -> None:
+    """Leave the rank's block of the other group's result in `recvbuf`; the blocks of a group are equal."""
+    inter, local, sendbuf, recvbuf, _, op, tag = call
+    scatter.run(local, reduce_in_turn(inter, local, sendbuf, op, reduce, first, tag), recvbuf, root=0, tag=tag)
+
+
+def reduce_in_turn_and_scatterv(
+    call: ReduceScatterCall, *, reduce: Algorithm = REDUCE, scatterv: Algorithm = SCATTERV, first: bool | None = None
+) -> None:
+    """Leave the rank's block of the other group's result in `recvbuf`; `counts` are the block sizes in this group."""
+    inter, local, sendbuf, recvbuf, counts, op, tag = call
+    scatterv.run(local, reduce_in_turn(inter, local, sendbuf, op, reduce, first, tag), recvbuf, counts, root=0, tag=tag)
+
 
 def reduce_in_turn(
-    inter: Intercomm, local: Comm, sendbuf: Buffer, op: Op, reduce: Algorithm, first: bool, tag: int
+    inter: Intercomm, local: Comm, sendbuf: Buffer, op: Op, reduce: Algorithm, first: bool | None, tag: int
 ) -> Buffer | None:
     """Return the result of the other group's operands on rank 0, None on other ranks. `first`: this group sends first."""
+    first = bool(comes_first((local.Get_size(), 0), (inter.Get_remote_size(), 0), first))
     leads = local.Get_rank() == 0
     whole, theirs = (spare_memory(sendbuf, sendbuf.size) for _ in range(2)) if leads else (None, None)
     for sending in (first, not first):
@@ -47,23 +71,19 @@ def reduce_in_turn(
 # Claims --------------------------------------------------------------------------------------------------------------
 
 
-def reduce_in_turn_claims(reduce: Callable[[Case], Algorithm], distribution: Callable[[Case], list[GroupPart]]) -> Claims:
-    """The claims; `distribution` returns the parts that scatter the received result."""
+def reduce_in_turn_claims(code: Callable[..., None]) -> Claims:
+    """The claims of `reduce_in_turn_and_scatter` and `reduce_in_turn_and_scatterv`."""
 
     def parts(case: Case) -> list[GroupPart]:
+        reduce, scatter, _ = chosen(code, case).values()
         reduces: list[GroupPart] = [
-            (reduce(case), Case(len(ranks), nbytes, itemsize=case.itemsize, commutative=case.commutative), ranks)
+            (reduce, Case(len(ranks), nbytes, itemsize=case.itemsize, commutative=case.commutative), ranks)
             for ranks, nbytes in zip(process_numbers(case), total_bytes(case), strict=True)
         ]
-        return [*reduces, *distribution(case)]
+        return [*reduces, *blocks_of(case, scatter)]
 
     def by_leaders(case: Case, rank: int) -> int:
         return 0 if group_and_rank(case, rank)[1] else total_bytes(case)[0]
-
-    def why_unsupported(case: Case) -> str | None:
-        if reason := unequal_totals(case):
-            return reason
-        return UNDECIDED.format(p=case.p) if a_comes_first(case) is None else unsupported(parts(case))
 
     def schedule(case: Case) -> Rounds | None:
         reduce_a, reduce_b, *scatters = parts(case)
@@ -73,14 +93,11 @@ def reduce_in_turn_claims(reduce: Callable[[Case], Algorithm], distribution: Cal
         both = (there, back) if a_comes_first(case) else (back, there)
         return sequential(*both, concurrent(scatters))
 
-    def closed_sent(case: Case, rank: int) -> int | None:
-        within = sent_in(parts(case), rank)
-        return None if within is None else within + by_leaders(case, rank)
-
-    return Claims(
-        schedule=schedule,
-        why_unsupported=why_unsupported,
-        scratch=lambda case, rank: scratch_in(parts(case), rank) + 2 * by_leaders(case, rank),
-        closed_sent=closed_sent,
-        closed_combined=lambda case: None,
+    return part_claims(
+        parts,
+        schedule,
+        sent=by_leaders,
+        held=lambda case, rank: 2 * by_leaders(case, rank),
+        why_unsupported=lambda case: unequal_totals(case) or undecided(case),
+        reduces=True,
     )

@@ -7,19 +7,26 @@ at the same time.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from collectives.catalogue.algorithm import Algorithm, Case, UnsupportedCaseError
+from collectives.catalogue.family import defaults_of, member
 from collectives.inter_patterns.groups import UNDECIDED, comes_first, unsupported
-from collectives.inter_patterns.root_gathering_claims import options_of
+from collectives.inter_patterns.root_gathering_claims import in_turn_claims, options_of
 from collectives.inter_patterns.root_gathering_claims import parts as parts_of
+from collectives.intra.allgather import bruck
+from collectives.intra.bcast import scatter_ring_allgather
 from collectives.intra.gatherv import linear
 from collectives.tools.blocks import Layout, scratch
 from collectives.tools.local import check_local
 from collectives.tools.messages import exchange, receive, send
 from collectives.tools.protocol import Buffer, Comm, Intercomm
+
+ALLGATHER, BCAST = bruck.allgather_bruck, scatter_ring_allgather.bcast_scatter_ring_allgather
 
 
 def collect(
@@ -58,31 +65,52 @@ def exchange_in_turn(
             bcast.run(local, recvbuf, root=0, tag=tag)
 
 
-def exchange_in_turn_by_counts(
+def allgatherv_in_turn(module: str, gatherv: Algorithm) -> Algorithm:
+    """Declare the allgatherv of a module whose roots send one after the other (`catalogue.family`)."""
+    code = partial(_gather_in_turn, gatherv=gatherv)
+
+    @member(module, code, checks_itself=True, **in_turn_claims(defaults_of(code)))
+    def run(
+        inter: Intercomm,
+        local: Comm,
+        sendbuf: Buffer,
+        recvbuf: Buffer,
+        counts: Sequence[int],
+        *,
+        tag: int = 0,
+        **parameters: Any,
+    ) -> None:
+        """Gather the blocks of the other group's ranks to all ranks of this group."""
+        code(run, inter, local, sendbuf, recvbuf, counts, tag, **parameters)
+
+    return run
+
+
+def _gather_in_turn(
     algorithm: Algorithm,
     inter: Intercomm,
     local: Comm,
     sendbuf: Buffer,
     recvbuf: Buffer,
     counts: Sequence[int],
-    parts: Mapping[str, Algorithm],
-    first: bool | None,
     tag: int,
+    *,
+    gatherv: Algorithm,
+    allgather: Algorithm = ALLGATHER,
+    bcast: Algorithm = BCAST,
+    first: bool | None = None,
 ) -> None:
-    """Run a whole allgatherv whose roots send one after the other.
-
-    `parts` are the algorithms that collect the block sizes (`allgather`), gather the blocks (`gatherv`) and broadcast the
-    received blocks (`bcast`).
-    """
+    """Collect the block sizes by `allgather` and the blocks by `gatherv`; the other group gets them by `bcast`."""
     check_local(inter, local)
     p, q = inter.Get_size(), inter.Get_remote_size()
+    parts = {"gatherv": gatherv, "allgather": allgather, "bcast": bcast}
     check_parts(algorithm, Case(p, q=q, counts=(0,) * p, counts_b=(0,) * q, parameters=parts))
     expected = Layout.of_ranks(counts, q).size(0, q)
-    own_counts = counts_of_all(local, sendbuf.size, parts["allgather"], tag)
+    own_counts = counts_of_all(local, sendbuf.size, allgather, tag)
     total = sum(own_counts)
     goes_first = resolve_first(algorithm, (p, total), (q, expected), first)
-    whole = collect(local, sendbuf, total, own_counts, parts["gatherv"], tag)
-    exchange_in_turn(inter, local, whole, recvbuf[0:expected], goes_first, parts["bcast"], tag)
+    whole = collect(local, sendbuf, total, own_counts, gatherv, tag)
+    exchange_in_turn(inter, local, whole, recvbuf[0:expected], goes_first, bcast, tag)
 
 
 def collect_by_counts(local: Comm, sendbuf: Buffer, gather: Algorithm, tag: int) -> Buffer | None:
@@ -100,13 +128,7 @@ def collect_by_counts(local: Comm, sendbuf: Buffer, gather: Algorithm, tag: int)
 
 
 def exchange_at_once(
-    inter: Intercomm,
-    local: Comm,
-    whole: Buffer | None,
-    recvbuf: Buffer,
-    bcast: Algorithm,
-    segment_bytes: int,
-    tag: int,
+    inter: Intercomm, local: Comm, whole: Buffer | None, recvbuf: Buffer, bcast: Algorithm, segment_bytes: int, tag: int
 ) -> None:
     """Exchange the data of the roots, then broadcast the received data in both groups at the same time."""
     if whole is not None:

@@ -6,23 +6,22 @@ gathers its counts: to all ranks by `allgather`, or, if there is none, to the ro
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 from collectives.catalogue.algorithm import Algorithm, Case, Claims
+from collectives.catalogue.conditions import any_case
 from collectives.catalogue.schedule import Rounds, Transfer, without_empty
 from collectives.inter_patterns.groups import (
-    UNDECIDED,
     GroupPart,
     a_comes_first,
     concurrent,
     parameter_of,
+    part_claims,
     process_numbers,
-    scratch_in,
-    sent_in,
     sequential,
-    unsupported,
+    undecided,
 )
 
 COUNT_BYTES = 8
@@ -30,21 +29,30 @@ COUNT_BYTES = 8
 
 def in_turn_claims(defaults: Mapping[str, Any]) -> Claims:
     """The claims of the version with one direction after the other, `root_gathering.exchange_in_turn`."""
-    return Claims(
-        schedule=partial(in_turn_schedule, defaults),
-        why_unsupported=partial(in_turn_fit, defaults),
-        scratch=partial(bytes_held, defaults),
-        closed_sent=partial(bytes_sent, defaults),
-    )
+    return _claims(defaults, in_turn_schedule, undecided)
 
 
 def at_once_claims(defaults: Mapping[str, Any]) -> Claims:
     """The claims of the version with both directions at the same time, `root_gathering.exchange_at_once`."""
-    return Claims(
-        schedule=partial(at_once_schedule, defaults),
-        why_unsupported=lambda case: unsupported(parts(defaults, case)),
-        scratch=partial(bytes_held, defaults),
-        closed_sent=partial(bytes_sent, defaults),
+    return _claims(defaults, at_once_schedule, any_case)
+
+
+def _claims(
+    defaults: Mapping[str, Any],
+    schedule: Callable[[Mapping[str, Any], Case], Rounds | None],
+    why_unsupported: Callable[[Case], str | None],
+) -> Claims:
+    """A root sends and holds its whole group's blocks; the ranks to which the counts are gathered hold these."""
+
+    def sent(case: Case, rank: int) -> int:
+        return sum(t.nbytes for t in _between_roots(case) if t.source == rank)
+
+    def held(case: Case, rank: int) -> int:
+        counted = "gatherv" in defaults and (_counting(defaults) == "allgather" or rank in (0, case.p))
+        return sent(case, rank) + (COUNT_BYTES * (case.p if rank < case.p else case.q) if counted else 0)
+
+    return part_claims(
+        partial(parts, defaults), partial(schedule, defaults), sent=sent, held=held, why_unsupported=why_unsupported
     )
 
 
@@ -73,13 +81,6 @@ def options_of(bcast: Algorithm, segment_bytes: int | None) -> dict[str, Any]:
     return {"segment_bytes": segment_bytes} if segment_bytes is not None and "segment_bytes" in bcast.parameters else {}
 
 
-def in_turn_fit(defaults: Mapping[str, Any], case: Case) -> str | None:
-    """`why_unsupported` of the version with one direction after the other."""
-    if a_comes_first(case) is None:
-        return UNDECIDED.format(p=case.p)
-    return unsupported(parts(defaults, case))
-
-
 def in_turn_schedule(defaults: Mapping[str, Any], case: Case) -> Rounds | None:
     """The schedule of the gathers and `exchange_in_turn`."""
     gather_a, gather_b, bcast_a, bcast_b, *counts = parts(defaults, case)
@@ -101,22 +102,6 @@ def at_once_schedule(defaults: Mapping[str, Any], case: Case) -> Rounds | None:
     gather_a, gather_b, bcast_a, bcast_b, *counts = parts(defaults, case)
     roots = [without_empty(_between_roots(case))]
     return sequential(concurrent([*counts, gather_a, gather_b]), roots, concurrent([bcast_a, bcast_b]))
-
-
-def bytes_sent(defaults: Mapping[str, Any], case: Case, rank: int) -> int | None:
-    """A root sends its whole group's blocks in addition to the bytes of its parts."""
-    between = sum(t.nbytes for t in _between_roots(case) if t.source == rank)
-    within = sent_in(parts(defaults, case), rank)
-    return None if within is None else between + within
-
-
-def bytes_held(defaults: Mapping[str, Any], case: Case, rank: int) -> int:
-    """A root holds its group's blocks; the ranks to which the counts are gathered hold these."""
-    whole = sum(t.nbytes for t in _between_roots(case) if t.source == rank)
-    table = 0
-    if "gatherv" in defaults and (_counting(defaults) == "allgather" or rank in (0, case.p)):
-        table = COUNT_BYTES * (case.p if rank < case.p else case.q)
-    return whole + table + scratch_in(parts(defaults, case), rank)
 
 
 def _counting(defaults: Mapping[str, Any]) -> str:

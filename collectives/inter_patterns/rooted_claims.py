@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from collectives.catalogue.algorithm import Case, Claims
+from collectives.catalogue.conditions import no_scratch
 from collectives.catalogue.schedule import Rounds, Seconds, Transfer, message, without_empty
-from collectives.inter_patterns.groups import GroupPart, concurrent, scratch_in, sent_in, sequential, unsupported
+from collectives.inter_patterns.groups import GroupPart, concurrent, part_claims, sequential
 from collectives.inter_patterns.rooted import gather_schedule, gathered, scatter_schedule, scattered, sequential_time
 
 
@@ -40,17 +41,10 @@ def one_hop_claims(part: Callable[[Case], GroupPart], hop: Callable[[Case], Tran
         between, within = [without_empty([hop(case)])], concurrent([part(case)])
         return sequential(between, within) if hop_first else sequential(within, between)
 
-    def scratch(case: Case, rank: int) -> int:
-        return scratch_in([part(case)], rank) + (0 if hop_first else hop_from(case, rank))
-
     def closed_rounds(case: Case) -> int | None:
         algorithm, leaves, _ = part(case)
         rounds = algorithm.rounds(leaves)
         return None if rounds is None else rounds + (hop(case).nbytes > 0)
-
-    def closed_sent(case: Case, rank: int) -> int | None:
-        within = sent_in([part(case)], rank)
-        return None if within is None else within + hop_from(case, rank)
 
     def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
         algorithm, leaves, _ = part(case)
@@ -64,12 +58,5 @@ def one_hop_claims(part: Callable[[Case], GroupPart], hop: Callable[[Case], Tran
     def hop_from(case: Case, rank: int) -> int:
         return hop(case).nbytes if hop(case).source == rank else 0
 
-    return Claims(
-        schedule=schedule,
-        why_unsupported=lambda case: unsupported([part(case)]),
-        scratch=scratch,
-        closed_rounds=closed_rounds,
-        closed_sent=closed_sent,
-        closed_time=closed_time,
-        closed_combined=closed_combined,
-    )
+    claims = part_claims(lambda case: [part(case)], schedule, sent=hop_from, held=no_scratch if hop_first else hop_from)
+    return claims | Claims(closed_rounds=closed_rounds, closed_time=closed_time, closed_combined=closed_combined)

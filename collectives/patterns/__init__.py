@@ -1,5 +1,6 @@
 """Code that several algorithms within a group share, with its schedules and claims.
 
+families            declares algorithms that work on any layout of blocks
 trees               the binomial tree
 binary_trees        segments up and down a binary tree
 two_trees           two binary trees on the same ranks

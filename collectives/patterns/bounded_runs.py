@@ -12,9 +12,10 @@ messages in a round, since the blocks that it sends and those that it receives a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from collectives.catalogue.algorithm import Case, ScheduleAndScratch
+from collectives.catalogue.conditions import positive
 from collectives.catalogue.schedule import Round, Transfer, without_empty
 from collectives.tools.blocks import Layout
 from collectives.tools.blocks import scratch as new_scratch
@@ -103,10 +104,7 @@ def bounded_rounds(length: int, p: int) -> int:
     return ceil_log2(length) + ceil_div(p, length) - 1
 
 
-def positive_runs_only(case: Case) -> str | None:
-    """`why_unsupported` of an algorithm with a parameter `run_bytes`."""
-    size = case.parameters.get("run_bytes", 1)
-    return None if size > 0 else f"run_bytes = {size} is not positive"
+positive_runs_only: Final = positive("run_bytes")
 
 
 def _run(layout: Layout, buf: Buffer, start: int, count: int, spare: Buffer) -> Buffer:

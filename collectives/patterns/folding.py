@@ -12,9 +12,10 @@ combine one half each, and the folded rank sends its half.
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from collectives.catalogue.algorithm import Case
+from collectives.catalogue.conditions import one_of
 from collectives.catalogue.schedule import Transfer, without_empty
 from collectives.patterns.reductions import join
 from collectives.tools.messages import exchange, receive, send
@@ -25,10 +26,7 @@ Remaining: TypeAlias = Literal["even", "odd"]
 """The rank of a pair that remains."""
 
 
-def unknown_rank(case: Case) -> str | None:
-    """`why_unsupported` of an algorithm with a parameter `remaining`."""
-    remaining = case.parameters.get("remaining", "even")
-    return None if remaining in ("even", "odd") else f'remaining is {remaining!r}, but must be "even" or "odd"'
+unknown_rank: Final = one_of("remaining", "even", "odd")
 
 
 def fold_of(case: Case) -> Fold:

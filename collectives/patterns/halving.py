@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from collectives.catalogue.algorithm import Case, Claims
-from collectives.catalogue.conditions import commutative_only
+from collectives.catalogue.conditions import all_of, commutative_only
 from collectives.catalogue.schedule import Round, Seconds, Transfer, without_empty
 from collectives.patterns.folding import Fold, Remaining, fold_away, fold_in, fold_in_round, fold_of, unknown_rank
 from collectives.patterns.reductions import equal_block, join
@@ -23,13 +23,7 @@ from collectives.tools.protocol import Buffer, Comm, Op
 
 
 def scatter_halves(
-    comm: Comm,
-    sendbuf: Buffer | None,
-    recvbuf: Buffer,
-    layout: Layout,
-    op: Op,
-    tag: int,
-    remaining: Remaining = "even",
+    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, layout: Layout, op: Op, tag: int, *, remaining: Remaining = "even"
 ) -> None:
     """Leave the result of the rank's block at the start of `recvbuf`."""
     p, rank = comm.Get_size(), comm.Get_rank()
@@ -103,7 +97,7 @@ def _spare(layout: Layout, fold: Fold, rank: int) -> int:
 HALVING_CLAIMS: Final = Claims(
     schedule=halves_schedule,
     scratch=halves_scratch,
-    why_unsupported=lambda case: unknown_rank(case) or commutative_only(case),
+    why_unsupported=all_of(unknown_rank, commutative_only),
     closed_time=halves_time,
     closed_combined=halves_combined,
 )

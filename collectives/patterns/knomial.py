@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 
 from collectives.catalogue.algorithm import Case
 from collectives.catalogue.schedule import Seconds, message
-from collectives.patterns.run_trees import PlacedTree, RunTree, TreeChild, TreeNode
+from collectives.patterns.run_trees import RunTree, TreeChild, TreeNode
 
 RADIX = 4
 """The default of k, as in Open MPI."""
@@ -68,14 +68,14 @@ def knomial_tree(k: int, order: ChildOrder = "descending") -> RunTree:
     return RunTree(root=lambda p: 0, node=partial(knomial_node, k, order == "ascending"))
 
 
-def family_of(case: Case) -> RunTree:
-    """The k-nomial trees with the case's k and order, of all sizes p."""
-    return knomial_tree(case.parameters.get("k", RADIX), case.parameters.get("order", "descending"))
+def tree_of_radix(*, k: int = RADIX) -> RunTree:
+    """The k-nomial trees, for algorithms with a parameter k."""
+    return knomial_tree(k)
 
 
-def tree_of(case: Case) -> PlacedTree:
-    """The tree of a case, for its p and root."""
-    return PlacedTree(family_of(case), case.root, case.p)
+def ordered_tree(*, k: int = RADIX, order: ChildOrder = "descending") -> RunTree:
+    """The k-nomial trees, for algorithms with parameters k and order."""
+    return knomial_tree(k, order)
 
 
 def full_rounds(case: Case) -> int | None:

@@ -13,7 +13,7 @@ from typing import Final, Literal, TypeAlias
 
 from collectives.catalogue.algorithm import Case, Claims
 from collectives.catalogue.closed_forms import all_but_own
-from collectives.catalogue.conditions import commutative_only
+from collectives.catalogue.conditions import all_of, commutative_only, one_of
 from collectives.catalogue.schedule import Round, Seconds, Transfer, message, without_empty
 from collectives.patterns.pairs.rounds import pair_rounds, partner
 from collectives.patterns.reductions import combine, equal_block
@@ -32,6 +32,7 @@ def scatter_pairs(
     layout: Layout,
     op: Op,
     tag: int,
+    *,
     partners: Partners = "tournament",
 ) -> None:
     """Leave the result of the rank's block at the start of `recvbuf`."""
@@ -62,13 +63,6 @@ def _partners(rank: int, i: int, p: int, partners: Partners) -> tuple[int | None
         return (rank + i + 1) % p, (rank - i - 1) % p
     other = partner(rank, i, p)
     return other, other
-
-
-def unsupported_pairs(case: Case) -> str | None:
-    """`why_unsupported`: commutative ops, known partners."""
-    if _chosen_partners(case) not in ("tournament", "spread"):
-        return f'partners is {_chosen_partners(case)!r}, but must be "tournament" or "spread"'
-    return commutative_only(case)
 
 
 def _chosen_partners(case: Case) -> Partners:
@@ -116,7 +110,7 @@ def scatter_pairs_combined(case: Case) -> int | None:
 PAIRWISE_CLAIMS: Final = Claims(
     schedule=scatter_pairs_schedule,
     scratch=scatter_pairs_scratch,
-    why_unsupported=unsupported_pairs,
+    why_unsupported=all_of(one_of("partners", "tournament", "spread"), commutative_only),
     closed_rounds=scatter_pairs_rounds,
     closed_sent=all_but_own,
     closed_time=scatter_pairs_time,

@@ -5,8 +5,11 @@ Rank 0 finishes the reduce last, and every message of the scatterv depends on ra
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from collectives.catalogue.algorithm import Algorithm, Case, Claims
 from collectives.catalogue.composite import AlgorithmCase, sequential_claims
+from collectives.catalogue.family import chosen, defaults_of
 from collectives.tools.blocks import Layout, scratch
 from collectives.tools.protocol import Buffer, Comm, Op
 
@@ -17,9 +20,10 @@ def reduce_then_scatterv(
     recvbuf: Buffer,
     layout: Layout,
     op: Op,
+    tag: int,
+    *,
     reduce: Algorithm,
     scatterv: Algorithm,
-    tag: int,
 ) -> None:
     """Leave the rank's block of the result at the start of `recvbuf`; `scatterv` may be a scatter if blocks are equal."""
     p, rank = comm.Get_size(), comm.Get_rank()
@@ -38,20 +42,34 @@ def reduce_then_scatterv(
         scatterv.run(comm, whole, result, *counts, root=0, tag=tag)
 
 
-def claims_by_rank_0(reduce: Algorithm, scatterv: Algorithm) -> Claims:
-    """The claims of both operations, with their default parts."""
+def reduce_then_scatter(
+    comm: Comm,
+    sendbuf: Buffer | None,
+    recvbuf: Buffer,
+    layout: Layout,
+    op: Op,
+    tag: int,
+    *,
+    reduce: Algorithm,
+    scatter: Algorithm,
+) -> None:
+    """Leave the rank's block of the result at the start of `recvbuf`; blocks are equal."""
+    reduce_then_scatterv(comm, sendbuf, recvbuf, layout, op, tag, reduce=reduce, scatterv=scatter)
+
+
+def claims_by_rank_0(code: Callable[..., None]) -> Claims:
+    """The claims of `code`, which is one of these functions with default parts."""
 
     def parts(case: Case) -> list[AlgorithmCase]:
         layout, itemsize = case.layout, case.itemsize
         counts = tuple(layout.size(r) for r in range(case.p))
         total = layout.size(0, case.p) * itemsize
         whole = Case(case.p, total, itemsize=itemsize, commutative=case.commutative, in_place=case.in_place)
-        chosen = {"reduce": reduce, scatterv.operation: scatterv, **case.parameters}
-        if scatterv.operation == "scatter":
+        if "scatter" in defaults_of(code):
             blocks = Case(case.p, case.m, itemsize=itemsize, in_place=case.in_place)
         else:
             blocks = Case(case.p, counts=counts, itemsize=itemsize, in_place=case.in_place)
-        return [(chosen["reduce"], whole), (chosen[scatterv.operation], blocks)]
+        return list(zip(chosen(code, case).values(), (whole, blocks), strict=True))
 
     return sequential_claims(parts, extra_scratch=whole_at_rank_0)
 

@@ -7,10 +7,11 @@ root of the tree then sends the result to the root of the call, if these are dif
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TypedDict
+from typing import Any, TypedDict
 
-from collectives.catalogue.algorithm import Case
-from collectives.catalogue.schedule import Round, Rounds, Transfer
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.family import chosen, member
+from collectives.catalogue.schedule import Round, Rounds, Seconds, Transfer, message
 from collectives.patterns.reductions import join, operand, send_to_root
 from collectives.patterns.run_trees import PlacedTree, RunTree
 from collectives.tools.blocks import copy_of, load, required, scratch
@@ -70,6 +71,54 @@ def combine_up(
     if node.parent is not None:
         send(comm, held, placed.rank(node.parent), tag)
     send_to_root(comm, held, recvbuf, top, root, tag)
+
+
+def tree_bcast(module: str, tree: Callable[..., RunTree], **claims: Any) -> Algorithm:
+    """Declare the bcast of a module; the keyword-only arguments of `tree` are the parameters (`catalogue.family`)."""
+
+    @member(module, tree, **down_claims(lambda case: tree(**chosen(tree, case))), **claims)
+    def run(comm: Comm, buf: Buffer, *, root: int = 0, tag: int = 0, **parameters: Any) -> None:
+        """Copy the root's `buf` to `buf` on every rank."""
+        send_down(comm, buf, PlacedTree(tree(**parameters), root, comm.Get_size()), tag)
+
+    return run
+
+
+def tree_reduce(module: str, tree: Callable[..., RunTree], rounds: Callable[[Case], int | None], **claims: Any) -> Algorithm:
+    """Declare the reduce of a module; `rounds` is the number of rounds to the top of the tree, 0 without data."""
+
+    def of(case: Case) -> RunTree:
+        return tree(**chosen(tree, case))
+
+    def closed_rounds(case: Case) -> int | None:
+        known = rounds(case)
+        return None if known is None else known + (case.m > 0 and top_of(of(case), case) != case.root)
+
+    def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
+        known = closed_rounds(case)
+        return None if known is None else known * message(case.m, t_s, t_w)
+
+    def closed_combined(case: Case) -> int | None:
+        known = rounds(case)
+        return None if known is None else known * case.m
+
+    @member(
+        module,
+        tree,
+        in_order=True,
+        closed_rounds=closed_rounds,
+        closed_time=closed_time,
+        closed_combined=closed_combined,
+        **up_claims(of),
+        **claims,
+    )
+    def run(
+        comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, op: Op, root: int = 0, tag: int = 0, **parameters: Any
+    ) -> None:
+        """Leave the result in the root's `recvbuf`; if the root's `sendbuf` is None, `recvbuf` holds its operand."""
+        combine_up(comm, sendbuf, recvbuf, op, tree(**parameters), root, tag)
+
+    return run
 
 
 def down_claims(tree_of: Callable[[Case], RunTree]) -> DownClaims:

@@ -72,24 +72,6 @@ class PlacedTree:
             pending += [(child.position, grandchild) for grandchild in reversed(below)]
 
 
-def equal_gather(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, tree: PlacedTree, tag: int) -> None:
-    """Gather blocks of equal size."""
-    if tree.node(comm.Get_rank()).parent is None:
-        size = required(recvbuf, "the root of a gather").size
-    else:
-        size = required(sendbuf, "a rank that sends its block").size * tree.p
-    gather_runs_up(comm, sendbuf, recvbuf, Layout.equal(size, tree.p), tree, tag)
-
-
-def equal_scatter(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, tree: PlacedTree, tag: int) -> None:
-    """Scatter blocks of equal size."""
-    if tree.node(comm.Get_rank()).parent is None:
-        size = required(sendbuf, "the root of a scatter").size
-    else:
-        size = required(recvbuf, "a rank that receives its block").size * tree.p
-    scatter_runs_down(comm, sendbuf, recvbuf, Layout.equal(size, tree.p), tree, tag)
-
-
 def gather_runs_up(
     comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, layout: Layout, tree: PlacedTree, tag: int
 ) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -26,16 +26,18 @@ from collectives.tools.blocks import scratch as new_scratch
 from collectives.tools.messages import exchange
 from collectives.tools.protocol import Buffer, Comm, Op
 
+Skips: TypeAlias = Callable[[int], Sequence[int]]
+"""The skips for a number of ranks."""
 
-def gather_runs(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, layout: Layout, skips: Sequence[int], tag: int) -> None:
-    """Fill `recvbuf` with the blocks of all ranks."""
+
+def gather_runs(skips: Skips, comm: Comm, recvbuf: Buffer, layout: Layout, tag: int) -> None:
+    """Fill `recvbuf` with the blocks of all ranks; the rank's own block is already there."""
     rank = comm.Get_rank()
-    layout.put(recvbuf, rank, sendbuf)
     # The run of rank 0 starts with block 0, so it is gathered in place. The other ranks rotate theirs at the end.
     run = recvbuf if rank == 0 else new_scratch(recvbuf, layout.size(0, layout.p))
     if rank > 0:
         run[0 : layout.size(rank)] = layout.block(recvbuf, rank)
-    grow(comm, run, layout, skips, tag)
+    grow(comm, run, layout, skips(layout.p), tag)
     if rank > 0:
         rotate_back(run, recvbuf, layout, rank)
 
@@ -78,12 +80,12 @@ def rotate_back(run: Buffer, recvbuf: Buffer, layout: Layout, rank: int) -> None
 
 
 def scatter_runs(
-    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, layout: Layout, skips: Sequence[int], op: Op, tag: int
+    skips: Skips, comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, layout: Layout, op: Op, tag: int
 ) -> None:
     """Leave the result of the rank's block at the start of `recvbuf`."""
     rank = comm.Get_rank()
     run = rotated(recvbuf if sendbuf is None else sendbuf, layout, rank)
-    shrink(comm, run, layout, skips, op, tag)
+    shrink(comm, run, layout, skips(layout.p), op, tag)
     recvbuf[0 : layout.size(rank)] = run[0 : layout.size(rank)]
 
 
@@ -107,7 +109,7 @@ def growing_schedule(layout: Layout, itemsize: int, skips: Sequence[int]) -> Ite
         yield nonempty_round(ranks, (ranks - held) % p, starts[ranks + after - held] - starts[ranks])
 
 
-def shrinking(skips: Callable[[int], Sequence[int]]) -> Claims:
+def shrinking(skips: Skips) -> Claims:
     """The claims of `scatter_runs`; closed forms of time and combining for equal blocks."""
 
     def schedule(case: Case) -> Iterator[Round]:
@@ -136,7 +138,7 @@ def shrinking(skips: Callable[[int], Sequence[int]]) -> Claims:
     )
 
 
-def growing(skips: Callable[[int], Sequence[int]]) -> ScheduleAndScratch:
+def growing(skips: Skips) -> ScheduleAndScratch:
     """The schedule and scratch of `gather_runs` for blocks of any size."""
 
     def schedule(case: Case) -> Iterator[Round]:

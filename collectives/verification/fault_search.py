@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import traceback
 from collections.abc import Iterator, Sequence
@@ -113,13 +114,12 @@ def _failed(algorithm: Algorithm, run: CaseRun) -> AlgorithmFault:
         if failure.error is None:
             rank = next(rank for rank, result in enumerate(run.results) if not result.ended)
             return AlgorithmFault("error", f"rank {rank} exited before its call returned", None, "exited", run.setting)
-        file = getattr(getattr(algorithm.run, "__code__", None), "co_filename", None)
+        file = getattr(getattr(inspect.unwrap(algorithm.run), "__code__", None), "co_filename", None)
         message = f"rank {failure.rank} raised {_description(failure.error)}{_location(failure.error, file)}"
         return AlgorithmFault("error", message, None, failure.error, run.setting)
-    message = {
-        "deadlock": "all unfinished ranks are blocked",
-        "livelock": "ranks poll for messages that never arrive",
-    }.get(failure.kind, "the run did not finish within the time limit")
+    message = {"deadlock": "all unfinished ranks are blocked", "livelock": "ranks poll for messages that never arrive"}.get(
+        failure.kind, "the run did not finish within the time limit"
+    )
     return AlgorithmFault(failure.kind, message, None, failure.report, run.setting)
 
 

@@ -99,7 +99,7 @@ class Emulator:
             kept.append(handles)
             program(*handles, *([] if not q else [comm.Get_rank() < p]))
 
-        cost = Hockney(setting.t_s, setting.t_w, setting.eager_limit, compute_per_byte=setting.c)
+        cost = Hockney(setting.t_s, setting.t_w, eager_limit=setting.eager_limit, compute_per_byte=setting.c)
         if self.watchdog is not None:
             self.watchdog.begin()
         try:

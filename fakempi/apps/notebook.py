@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NoReturn
 from weakref import WeakKeyDictionary
 
-from fakempi.core.options import algorithms, cost_model
+from fakempi.core.arguments import RunOptions
 from fakempi.core.reports.suppressions import unused_text
 from fakempi.core.run_result import Run
 from fakempi.core.world import run
@@ -100,16 +100,9 @@ def run_cell(line: str, cell: str, shell: Any) -> Run[int | None]:
         script = program([str(file)], label="[{rank}] " if options.prefix else "", seed=options.seed or 0)
         script.directory = os.getcwd()  # modules next to the notebook can be imported
         script.mains = _state(options, shell)
+        kinds = [kind.strip() for kinds in options.ignore for kind in kinds.split(",")]
         try:
-            result: Run[int | None] = run(
-                script,
-                options.ranks,
-                cost=cost_model(options.cost),
-                algorithms=algorithms(options.algorithms) if options.algorithms else None,
-                seed=options.seed,
-                trace=options.trace,
-                ignore=[kind.strip() for kinds in options.ignore for kind in kinds.split(",")],
-            )
+            result: Run[int | None] = run(script, options.ranks, **RunOptions.from_command_line(vars(options), ignore=kinds))
             if text := unused_text(result.unused_suppressions):
                 sys.stderr.write(f"{text}\n")
         except RunError as error:
@@ -144,7 +137,7 @@ def _parse_line(line: str) -> Namespace:
     parser = _Parser("%%mpi", add_help=False)
     parser.add_argument("-n", "-np", dest="ranks", type=int, required=True)
     parser.add_argument("--trace", action="store_true")
-    parser.add_argument("--cost", default="hockney")
+    parser.add_argument("--cost")
     parser.add_argument("--algorithms")
     parser.add_argument("--seed", type=int)
     parser.add_argument("--prefix", action="store_true")

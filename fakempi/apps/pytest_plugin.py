@@ -296,10 +296,11 @@ def _call(item: Any, mark: pytest.Mark, how: str) -> None:
         getattr(RankCall(item, mark, _options(item.config), is_isolated(item)), how)()
 
 
-def _options(config: pytest.Config) -> dict[str, Any]:
-    """Return the options for `fakempi.run`."""
+def _options(config: pytest.Config) -> Any:
+    """Return the options of runs (`RunOptions`)."""
     collectives_package.load_despite_shadowing()  # from here on the project's directory is on the path
     from fakempi.apps.testing.suppressing import rules_of
+    from fakempi.core.arguments import RunOptions
     from fakempi.core.options import algorithms, cost_model
 
     table, chosen = None, config.getoption("--mpi-algorithms")
@@ -313,16 +314,9 @@ def _options(config: pytest.Config) -> dict[str, Any]:
         raise pytest.UsageError(str(error)) from None
     if config.getoption("--mpi-buffering"):
         cost.eager_limit = BUFFERING[config.getoption("--mpi-buffering")]
-    return {
-        "cost": cost,
-        "algorithms": table,
-        "backend": config.getoption("--mpi-backend"),
-        "strict": config.getoption("--mpi-strict"),
-        "ignore": rules_of(config),
-        "check_buffers": True,  # tests look for errors, so check buffers, too
-        "seed": config.getoption("--mpi-seed"),
-        "schedule": config.getoption("--mpi-schedule"),
-    }
+    values = {name: config.getoption(f"--mpi-{name}") for name in ("backend", "strict", "seed", "schedule")}
+    # tests look for errors, so check buffers, too
+    return RunOptions(cost, algorithms=table, ignore=rules_of(config), check_buffers=True, **values)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -1,26 +1,30 @@
-"""Checks of the arguments of `run`, and its errors when memory or threads are exhausted."""
+"""The options of a run (`RunOptions`), and checks of them, of the program and of the number of ranks."""
 
 from __future__ import annotations
 
 import _thread
 import sys
-from inspect import GEN_CREATED, getgeneratorstate, iscoroutinefunction, isgeneratorfunction
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from inspect import iscoroutinefunction, isgeneratorfunction
 from math import inf
 from numbers import Real
-from traceback import walk_tb
-from types import AsyncGeneratorType, CoroutineType, GeneratorType
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, TypeVar
 
-from fakempi.core.kernel import threads
-from fakempi.core.network.cost import MAX_PROCESSES, MAX_SECONDS, CostModel, format_count
+from fakempi.core.network.cost import MAX_PROCESSES, CostModel, format_count
 from fakempi.core.network.guard import examine, failure_message
 from fakempi.core.network.models.hockney import Hockney
-from fakempi.errors import MPIError, MPITypeError, MPIValueError, RunError
+from fakempi.core.network.parameters import MAX_SECONDS
+from fakempi.core.reports.suppressions import Suppressions
+from fakempi.errors import MPIError, MPITypeError, MPIValueError
 from fakempi.errors.classes import ERR_ARG
-from fakempi.errors.paths import short_path
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVarTuple
+
+    from fakempi.tuning.requests import AlgorithmRequest
+    from fakempi.tuning.table import Table
 
     Ts = TypeVarTuple("Ts")  # the arguments of `main` after its communicator
 
@@ -30,6 +34,109 @@ BackendName: TypeAlias = Literal["auto", "greenlets", "threads"]
 Fused: TypeAlias = Literal["auto", "never", "always"]
 Progress: TypeAlias = bool | Literal["always"]
 CheckBuffers: TypeAlias = bool | Literal["sends"] | None
+Algorithms: TypeAlias = "str | Mapping[str, AlgorithmRequest | Table] | Table | None"
+
+DETECTION_DELAY = 1e-3
+"""Modeled seconds from the death of a process until the others are informed, unless `run` specifies another number."""
+
+DEFAULT_COST = Hockney()
+"""The cost model of runs that specify none, which nothing changes: making one takes a tenth of the time of an empty run."""
+
+VALUES: dict[str, tuple[object, ...]] = {
+    "progress": (True, False, "always"),
+    "fused": ("auto", "never", "always"),
+    "check_buffers": (True, False, None, "sends"),
+}
+"""The values of options that have few."""
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """The options of `run`, whose docstring describes them. An invalid value raises an error.
+
+    `run(main, 4, **options)` passes them to a run. There, `Universe.options` has them: the part of fakempi that implements
+    an option reads it there.
+    """
+
+    cost: CostModel | str | None = None
+    backend: BackendName = "auto"
+    trace: bool = False
+    seed: int | None = None
+    algorithms: Algorithms = None
+    strict: bool = False
+    progress: Progress = False
+    timeout: float | None = None
+    cpu_scale: float = 0.0
+    kill: Mapping[int, float] | None = None
+    detection_delay: float = DETECTION_DELAY
+    check_buffers: CheckBuffers = None
+    poll_cost: float = 1e-6
+    schedule: Any = None  # a token, or the `Choices` of modelcheck, a higher package
+    fused: Fused = "auto"
+    ignore: str | Sequence[str] | Suppressions | None = None
+
+    def __post_init__(self) -> None:
+        """Check the values that can be checked without the program and the number of ranks."""
+        for name, known in VALUES.items():
+            if (value := getattr(self, name)) not in known:
+                *first, last = map(repr, known)
+                raise MPIValueError(ERR_ARG, f"run: {name} must be {', '.join(first)} or {last}, not {value!r}.")
+        if self.timeout is not None:
+            if self.timeout != inf:
+                check_seconds("timeout", self.timeout, "positive", sys.float_info.max)
+            check_threads("timeout=")
+        check_seconds("poll_cost", self.poll_cost, "finite", MAX_SECONDS)
+        check_factor("cpu_scale", self.cpu_scale)
+
+    @classmethod
+    def from_command_line(cls, values: Mapping[str, Any], **others: Any) -> RunOptions:
+        """Return the options of a command line, and `others`. Cost models and algorithms are texts."""
+        from fakempi.core.options import algorithms, cost_model  # few runs need it
+
+        given = given_options(cls, {**values, **others})
+        for name, parse in (("cost", cost_model), ("algorithms", algorithms)):
+            if name in given:
+                given[name] = parse(given[name])
+        return cls(**given)
+
+    def keys(self) -> Iterable[str]:
+        """Return the names of the options."""
+        return self.__dataclass_fields__
+
+    def __getitem__(self, name: str) -> Any:
+        return getattr(self, name)
+
+    @cached_property
+    def suppressions(self) -> Suppressions:
+        """The suppressions of findings: one object, which records the ones that are used."""
+        return Suppressions.of(self.ignore)
+
+    @property
+    def checked_buffers(self) -> CheckBuffers:
+        """Which buffers are checked: by default all of a strict run."""
+        return self.strict if self.check_buffers is None else self.check_buffers
+
+
+def given_options(kind: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values that are options of a kind, a dataclass. One that is None or an empty text was not given."""
+    return {name: values[name] for name in kind.__dataclass_fields__ if values.get(name) not in (None, "")}
+
+
+class PassedOptions(TypedDict, total=False):
+    """The options of `run` that `explore` passes on to it, for type checkers."""
+
+    cost: CostModel | str | None
+    backend: BackendName
+    trace: bool
+    algorithms: Algorithms
+    progress: Progress
+    timeout: float | None
+    cpu_scale: float
+    kill: Mapping[int, float] | None
+    detection_delay: float
+    check_buffers: CheckBuffers
+    poll_cost: float
+    fused: Fused
 
 
 def checked_cost(main: Any, nprocs: Any, cost: CostModel | str | None) -> CostModel:
@@ -46,7 +153,7 @@ def checked_cost(main: Any, nprocs: Any, cost: CostModel | str | None) -> CostMo
     if nprocs > MAX_PROCESSES:
         raise MPIValueError(ERR_ARG, f"run: nprocs is {format_count(nprocs)}; there can be at most {MAX_PROCESSES:,} ranks.")
     if cost is None:
-        return Hockney()
+        return DEFAULT_COST
     if isinstance(cost, str):
         from fakempi.core.options import cost_model  # imported here, since few runs need it
 
@@ -65,16 +172,6 @@ def checked_cost(main: Any, nprocs: Any, cost: CostModel | str | None) -> CostMo
     return cost
 
 
-def check_monitoring(progress: Any, timeout: Any) -> None:
-    """Check `progress=` and `timeout=`."""
-    if progress not in (False, True, "always"):
-        raise MPIValueError(ERR_ARG, f"run: progress must be True, False or 'always', not {progress!r}.")
-    if timeout is not None and timeout != inf and not checked_seconds("timeout", timeout, sys.float_info.max) > 0:
-        raise MPIValueError(ERR_ARG, f"run: timeout must be a positive number of seconds, not {timeout!r}.")
-    if timeout is not None:
-        check_threads("timeout=")
-
-
 def check_threads(what: str) -> None:
     """Raise if an option needs threads of the operating system and a library has replaced Python's threads.
 
@@ -89,71 +186,17 @@ def check_threads(what: str) -> None:
         raise MPIValueError(ERR_ARG, f"{problem}: {advice}.")
 
 
-def checked_seconds(name: str, value: Any, maximum: float = MAX_SECONDS) -> Any:
-    """Return a number of seconds from 0 to the maximum, or raise."""
+def check_seconds(name: str, value: Any, kind: str, maximum: float) -> None:
+    """Raise unless a value is a number of seconds up to the maximum, and at least 0; of the kind "positive", above 0."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise MPITypeError(ERR_ARG, f"run: {name} must be a number of seconds, not {value!r}.")
-    if not 0 <= value <= maximum:  # type: ignore[operator]  # a Real has no order for mypy
-        kind = "positive" if name == "timeout" else "finite"
+    if not 0 <= value <= maximum or (kind == "positive" and value == 0):  # type: ignore[operator]  # a Real has no order for mypy
         raise MPIValueError(ERR_ARG, f"run: {name} must be a {kind} number of seconds, not {value!r}.")
-    return value
 
 
-def checked_buffers(value: Any) -> Any:
-    """Return a value of `check_buffers`, or raise."""
-    if isinstance(value, str) and value != "sends":
-        raise MPIValueError(ERR_ARG, f"run: check_buffers must be True, False, None or 'sends', not {value!r}.")
-    return value
-
-
-def checked_factor(name: str, value: Any) -> float:
-    """Return a factor of at least 0, or raise."""
+def check_factor(name: str, value: Any) -> None:
+    """Raise unless a value is a factor of at least 0."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise MPITypeError(ERR_ARG, f"run: {name} must be a factor such as 1.0, not {value!r}.")
     if not 0 <= value <= MAX_SECONDS:  # type: ignore[operator]  # a Real has no order for mypy
         raise MPIValueError(ERR_ARG, f"run: {name} must be a factor of at least 0, not {value!r}.")
-    return float(value)
-
-
-def may_fuse(fused: Any) -> bool:
-    """Return whether collective calls may be fused, or raise if the value is unknown."""
-    if fused not in ("auto", "never", "always"):
-        raise MPIValueError(ERR_ARG, f"run: fused must be 'auto', 'never' or 'always', not {fused!r}.")
-    return bool(fused != "never")
-
-
-PREFIXES = {GeneratorType: "gi", CoroutineType: "cr", AsyncGeneratorType: "ag"}
-"""Types of generators and coroutines, and the prefix of their attributes: `gi_code`, `cr_code`, `ag_code`."""
-
-COROUTINES = tuple(PREFIXES)
-"""The types of objects that a coroutine or generator function returns when it is called."""
-
-
-def not_started(name: str, result: Any) -> str:
-    """Return the message for a coroutine or generator that a rank returned without starting it; empty if intended."""
-    code = getattr(result, f"{PREFIXES[type(result)]}_code")
-    if isinstance(result, GeneratorType) and (getgeneratorstate(result) != GEN_CREATED or code.co_name == "<genexpr>"):
-        return ""
-    if isinstance(result, CoroutineType):
-        result.close()  # otherwise Python warns about it, too
-    kind, place = type(result).__name__.replace("_", " "), f"{short_path(code.co_filename)}:{code.co_firstlineno}"
-    return f"run: {name} returned the {kind} {code.co_name} ({place}), which has not been started: run it in main."
-
-
-def resource_error(error: BaseException, nprocs: int) -> BaseException:
-    """Return the error to raise when Python has no more memory or threads; any other error is returned unchanged."""
-    if isinstance(error, MemoryError) and not error.args:
-        return MemoryError(f"run: there is not enough memory for {nprocs:,} ranks and their data.")
-    return RunError(no_more_threads(nprocs, 0)) if str(error) == "can't start new thread" else error
-
-
-def could_not_start_thread(error: BaseException) -> bool:
-    """Return whether the thread of a task could not be started, rather than one that the program starts."""
-    codes = [frame.f_code for frame, _ in walk_tb(error.__traceback__)]
-    return type(error) is RuntimeError and threads._start_thread.__code__ in codes
-
-
-def no_more_threads(nprocs: int, started: int) -> str:
-    """Return the message for a system that starts no more threads."""
-    so_far = f" after {started:,} of {nprocs:,} ranks" if started else ""
-    return f"run: the system cannot start more threads{so_far}. Use backend='greenlets', which needs none, or fewer ranks."

@@ -17,6 +17,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from difflib import get_close_matches
 from fractions import Fraction
 from typing import Any
@@ -35,6 +36,7 @@ from fakempi.core.network.models.torus import Torus
 from fakempi.core.network.models.two_groups import TwoGroups
 from fakempi.core.network.models.two_level import TwoLevel
 from fakempi.core.network.models.zero_cost import ZeroCost
+from fakempi.core.network.parameters import Parametrized
 from fakempi.errors import MPIError, MPIValueError
 from fakempi.errors.classes import ERR_ARG
 
@@ -43,6 +45,9 @@ MODELS: Mapping[str, Callable[..., CostModel]] = {
     "dragonfly": Dragonfly, "two_groups": TwoGroups, **PRESETS,
 }  # fmt: skip
 """Cost models and machines, by the names that users type."""
+
+NESTED: Mapping[str, type[Hockney | FileServer]] = {"intra": Hockney, "inter": Hockney, "files": FileServer}
+"""Parameters that are objects with parameters, which users type as `intra.t_s=1e-6`."""
 
 MAX_BYTES = 2**40
 """Maximum size of a message in a comparison."""
@@ -85,35 +90,23 @@ def cost_model(text: str) -> CostModel:
     model = MODELS[name]
     known = _parameters(model)
     given: dict[str, Any] = {}
-    within: dict[str, dict[str, Any]] = {}
-    files: dict[str, Any] = {}
+    nested: dict[str, dict[str, Any]] = {}
     for key, value in _pairs(text, rest):
         part, dot, inner = key.partition(".")
-        if dot and part == "files":
-            if inner not in _parameters(FileServer):
-                raise unknown_name(
-                    f"{text}: parameter", key, (f"files.{inner_name}" for inner_name in _parameters(FileServer))
-                )
-            files[inner] = _parameter_value(text, key, value, number)
-        elif dot and part in ("intra", "inter") and part in known:
-            if inner not in _parameters(Hockney):
-                raise unknown_name(f"{text}: parameter", key, (f"{part}.{inner_name}" for inner_name in ("t_s", "t_w")))
-            within.setdefault(part, {})[inner] = _parameter_value(text, key, value, number)
-        elif key in known and key not in ("intra", "inter", "files"):
+        if dot and part in NESTED and part in known:
+            if inner not in _parameters(NESTED[part]):
+                raise unknown_name(f"{text}: parameter", key, _nested_names(part))
+            nested.setdefault(part, {})[inner] = _parameter_value(text, key, value, number)
+        elif key in known and key not in NESTED:
             given[key] = value.split("+") if key == "placement" else _parameter_value(text, key, value, number_or_tuple)
         else:
-            names = [inner_name for inner_name in known if inner_name not in ("intra", "inter", "files")]
-            names += [f"{each}.{inner}" for each in ("intra", "inter") if each in known for inner in ("t_s", "t_w")]
+            names = [each for each in known if each not in NESTED]
+            names += [each for part in ("intra", "inter") if part in known for each in _nested_names(part)]
             raise unknown_name(f"{text}: parameter", key, names)
-    defaults = TwoLevel()
-    for part, numbers in within.items():
-        base: Hockney = getattr(defaults, part)
-        given[part] = Hockney(**{"t_s": base.t_s, "t_w": base.t_w, **numbers})
     try:
-        cost = model(**given)
-        if files:
-            cost.files = FileServer(**files)
-        return cost
+        for part, numbers in nested.items():
+            given[part] = replace(getattr(TwoLevel(), part) or NESTED[part](), **numbers)
+        return model(**given)
     except (TypeError, AttributeError, OverflowError) as error:
         if isinstance(error, MPIError):
             raise
@@ -130,11 +123,15 @@ def _parameter_value(text: str, key: str, value: str, read: Callable[[str], Any]
 
 def _parameters(model: Callable[..., Any]) -> list[str]:
     """Return the names of a model's parameters; those of a machine are TwoLevel's without `intra` and `inter`."""
-    named = inspect.signature(model).parameters
-    names = [name for name, parameter in named.items() if parameter.kind is not inspect.Parameter.VAR_KEYWORD]
-    if len(names) < len(named):
-        names += [name for name in _parameters(TwoLevel) if name not in (*names, "intra", "inter")]
-    return names
+    if isinstance(model, type) and issubclass(model, Parametrized):
+        return [each.name for each in model.parameters()]
+    own = [each.name for each in inspect.signature(model).parameters.values() if each.kind is not each.VAR_KEYWORD]
+    return [*own, *(name for name in _parameters(TwoLevel) if name not in (*own, "intra", "inter"))]
+
+
+def _nested_names(part: str) -> list[str]:
+    """Return the names of the parameters of a nested object that users set most."""
+    return [f"{part}.{each.name}" for each in NESTED[part].parameters() if each.kind is each.POSITIONAL_OR_KEYWORD]
 
 
 def _pairs(text: str, rest: str) -> Iterable[tuple[str, str]]:

@@ -1,11 +1,13 @@
-"""The result of a run: `Run`, or the exception of a failed rank."""
+"""The result of a run: `Run`, or the exception of a failed rank, or of a system without more memory or threads."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from traceback import walk_tb
 from typing import Generic
 
-from fakempi.core.arguments import T, could_not_start_thread, no_more_threads
+from fakempi.core.arguments import T
+from fakempi.core.kernel import threads
 from fakempi.errors import MPIValueError, RankError, RunError
 from fakempi.errors.classes import ERR_ARG
 from fakempi.errors.plurals import counted
@@ -13,12 +15,11 @@ from fakempi.errors.tracebacks import shorten
 from fakempi.mpi.base.process import Universe
 from fakempi.mpi.collective.fused_case import FusedCalls
 from fakempi.mpi.diagnostics.last_state import LastState, deaths
-from fakempi.mpi.interfaces.services import TraceService
 from fakempi.trace.record import Trace
 from fakempi.trace.recorder import TraceRecorder
 from fakempi.trace.rounds import rounds
 from fakempi.trace.run_end import ended
-from fakempi.view.loading import metadata, shown
+from fakempi.view.loading import metadata
 
 
 class Run(Generic[T]):
@@ -55,9 +56,7 @@ class Run(Generic[T]):
     <Run: 4 ranks, time 4 s, 6 messages, 81 bytes>
     """
 
-    def __init__(
-        self, universe: Universe, returns: list[T], recorder: TraceRecorder | None, unused: Callable[[], list[str]]
-    ) -> None:
+    def __init__(self, universe: Universe, returns: list[T], unused: Callable[[], list[str]]) -> None:
         out, into = universe.network.out, universe.network.into
         self.returns = returns
         self.clocks = [process.task.clock for process in universe.processes]
@@ -67,7 +66,7 @@ class Run(Generic[T]):
         self.cpu_scale = universe.cpu_scale
         self.messages = sum(port.sent for port in out)
         self.bytes = sum(port.bytes_sent for port in out)
-        self.trace = recorded_trace(universe, recorder)
+        self.trace = recorded_trace(universe)
         self.findings = universe.ledger.findings()
         self.suppressed = universe.ledger.suppressed_findings()
         self._unused = unused
@@ -98,12 +97,13 @@ class Run(Generic[T]):
         return f"<Run: {ranks}, time {time:.6g} s{measured}, {transferred}>"
 
 
-def recorded_trace(universe: Universe, recorder: TraceService | None, error: BaseException | None = None) -> Trace | None:
+def recorded_trace(universe: Universe, error: BaseException | None = None) -> Trace | None:
     """Return the trace of all processes, including spawned ones, with the way in which the run ended; None without one."""
+    recorder = universe.recorder
     if recorder is None:
         return None
     assert isinstance(recorder, TraceRecorder)  # the only implementation
-    trace = shown(Trace.of(recorder, [process.task.clock for process in universe.processes]))
+    trace = Trace.of(recorder, [process.task.clock for process in universe.processes])
     places = (universe.cost.location(process.number) for process in universe.processes)
     trace.about = metadata(universe.cost, universe.ledger.all_findings(), places)
     if died := deaths(universe):
@@ -130,3 +130,22 @@ def rank_failure(universe: Universe) -> BaseException:
         verdict = RankError(process.number, error, [(other.number, failure) for other, failure in others], names)
     verdict.__cause__ = error
     return verdict
+
+
+def resource_error(error: BaseException, nprocs: int) -> BaseException:
+    """Return the error to raise when Python has no more memory or threads; any other error is returned unchanged."""
+    if isinstance(error, MemoryError) and not error.args:
+        return MemoryError(f"run: there is not enough memory for {nprocs:,} ranks and their data.")
+    return RunError(no_more_threads(nprocs, 0)) if str(error) == "can't start new thread" else error
+
+
+def could_not_start_thread(error: BaseException) -> bool:
+    """Return whether the thread of a task could not be started, rather than one that the program starts."""
+    codes = [frame.f_code for frame, _ in walk_tb(error.__traceback__)]
+    return type(error) is RuntimeError and threads._start_thread.__code__ in codes
+
+
+def no_more_threads(nprocs: int, started: int) -> str:
+    """Return the message for a system that starts no more threads."""
+    so_far = f" after {started:,} of {nprocs:,} ranks" if started else ""
+    return f"run: the system cannot start more threads{so_far}. Use backend='greenlets', which needs none, or fewer ranks."

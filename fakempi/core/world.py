@@ -1,49 +1,40 @@
-"""The composition root: `run` builds a universe from its parts, starts the ranks, and returns a `Run`.
-
-Features that few runs use are imported when a run uses them. Together they would take a quarter of the import time.
-"""
+"""The composition root: `run` builds a universe from its parts, starts the ranks, and returns a `Run`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from functools import partial
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import fakempi.mpi.comms.topocomm  # noqa: F401  so that communicators can create topologies in every program
-from fakempi.core import arguments
-from fakempi.core.arguments import COROUTINES, T, not_started, resource_error
+from fakempi.core.arguments import DETECTION_DELAY, Algorithms, RunOptions, T, check_threads, checked_cost
+from fakempi.core.features import cpu_time, monitored_run, register, register_with_processes, stop_requests
 from fakempi.core.gc_tuning import fewer_collections
 from fakempi.core.kernel.loop import Backend, Ended, Loop
+from fakempi.core.launching import launch
 from fakempi.core.network.cost import CostModel
 from fakempi.core.network.delivery import Delivery
 from fakempi.core.network.express import Express
-from fakempi.core.network.guard import Guard, trusted
 from fakempi.core.network.models.zero_cost import ZeroCost
 from fakempi.core.reports.suppressions import Suppressions, source_files
-from fakempi.core.run_result import Run, rank_failure, recorded_trace
-from fakempi.core.seeded import SeededDelivery, use_seed
-from fakempi.errors import FindingsError, MPITypeError, MPIValueError, RunError
+from fakempi.core.run_result import Run, rank_failure, recorded_trace, resource_error
+from fakempi.core.seeded import SeededDelivery
+from fakempi.errors import FindingsError, MPIValueError, RunError
 from fakempi.errors.classes import ERR_ARG
-from fakempi.extensions.monitoring.contexts import monitored_run, stop_requests
 from fakempi.extensions.threads.changes import threads_as_tasks
-from fakempi.extensions.threads.ending import finish, wake_any_task
+from fakempi.extensions.threads.ending import wake_any_task
 from fakempi.extensions.threads.granting import chosen_grants
 from fakempi.extensions.threads.measuring import needs_threads
 from fakempi.mpi.base.call_site import is_ours
-from fakempi.mpi.base.current import current_process, os_thread
+from fakempi.mpi.base.current import active_run, os_thread
 from fakempi.mpi.base.frames import current_frames
-from fakempi.mpi.base.process import Algorithms, Process, Universe
-from fakempi.mpi.collective.selection import Selection
-from fakempi.mpi.comms.disconnect import forget_process
+from fakempi.mpi.base.process import Universe
 from fakempi.mpi.comms.process_creation import new_world
 from fakempi.mpi.diagnostics.ending import conclude
 from fakempi.mpi.diagnostics.last_state import record_last_state
-from fakempi.mpi.diagnostics.polling import IdlePolling
-from fakempi.mpi.failures.kill import schedule_kills
 from fakempi.mpi.failures.parking import unpark
-from fakempi.mpi.failures.state import DETECTION_DELAY
 from fakempi.mpi.point.arrival import matched
 from fakempi.trace.recorder import TraceRecorder
 
@@ -53,6 +44,9 @@ if TYPE_CHECKING:
     from fakempi.core.arguments import BackendName, CheckBuffers, Fused, Progress, Ts
     from fakempi.modelcheck.steering.choices import Choices
     from fakempi.mpi.comms.intracomm import Intracomm
+
+
+ZERO_COST = ZeroCost()  # copied by each run that follows a schedule
 
 
 def run(
@@ -157,49 +151,20 @@ def run(
     [0, 1, 4, 9]
     """
     __tracebackhide__ = True  # for IPython and pytest
-    choices = None
-    if schedule is not None:
-        from fakempi.modelcheck.steering import replay
+    options = RunOptions(
+        cost, backend, trace, seed, algorithms, strict, progress, timeout, cpu_scale, kill, detection_delay, check_buffers,
+        poll_cost, schedule, fused, ignore,
+    )  # fmt: skip
+    return _run(options, main, nprocs, args)
 
-        choices = replay.steering(schedule, seed, cpu_scale)
-    model = arguments.checked_cost(main, nprocs, cost if choices is None else cost or ZeroCost())
-    if choices is not None:
-        model = choices.buffered(model)
-    monitored = progress is not False or timeout is not None
-    if monitored:
-        arguments.check_monitoring(progress, timeout)
-    loop = _make_loop(backend, choices)
-    recorder = TraceRecorder(loop, _is_not_of_program) if trace else None
-    universe = Universe(loop, make_network(loop, model, recorder, choices, seed), model, algorithms, strict, choices)
-    if algorithms is not None:
-        universe.state(Selection).load_table()
-    if choices is not None:
-        choices.steer(universe)
-    if not trusted(model):
-        _guard(universe)
-    suppressions = universe.ledger.rules = Suppressions.of(ignore)
-    universe.recorder, universe.program_of_command = recorder, _script
-    if recorder is not None:
-        recorder.watch_polls(loop)
-    universe.cpu_scale = arguments.checked_factor("cpu_scale", cpu_scale)
-    if arguments.may_fuse(fused):
-        from fakempi.extensions.fused.rendezvous import FusedService
 
-        universe.fused = FusedService(universe, fused == "always", _emulated)
-    checks_buffers = strict if arguments.checked_buffers(check_buffers) is None else check_buffers
-    if checks_buffers == "sends" and choices is None:
-        from fakempi.extensions.buffer_checks.sends import SendChecks
-
-        universe.send_checks = SendChecks.factory(nprocs)
-    elif checks_buffers or choices is not None:  # which also decide when data move
-        from fakempi.extensions.buffer_checks.checks import MemoryChecks
-
-        universe.buffer_checks = checks = MemoryChecks(universe, bool(checks_buffers))
-        universe.network.subscribe(checks)
-    loop.next_poll = IdlePolling(universe, arguments.checked_seconds("poll_cost", poll_cost))
-    returns: list[Any] = [None] * nprocs
-    universe.launch = partial(_launch, returns)
-
+def _run(options: RunOptions, main: Callable[..., T], nprocs: int, args: tuple[Any, ...]) -> Run[T]:
+    """Call `main(comm, *args)` on each of `nprocs` ranks, as `run` does."""
+    __tracebackhide__ = True
+    returns: list[Any] = []
+    universe = _new_universe(options, main, nprocs, returns)
+    returns += [None] * nprocs
+    suppressions, strict = options.suppressions, options.strict
     # without arguments, `main` itself: one frame less on every stack
     program = (lambda comm: main(comm, *args)) if args else main
     with fewer_collections(nprocs):
@@ -208,20 +173,15 @@ def run(
                 universe.launch(process, program)
         except MemoryError as error:
             raise resource_error(error, nprocs) from None
-        if seed is not None:
-            use_seed(universe, seed)
-        schedule_kills(universe, kill, detection_delay, partial(forget_process, universe))
-        outer = current_process()
-        before, os_thread.loop = os_thread.loop, loop
+        register_with_processes(universe)
         try:
-            if outer is not None:
-                outer.universe.inner, universe.outer = universe, outer.universe
-            grants = nullcontext() if choices is None else chosen_grants(loop)
-            monitor = monitored_run(universe, progress, timeout) if monitored else nullcontext()
-            with stop_requests(universe), threads_as_tasks(loop, main, args), _cpu_time(universe), grants, monitor:
+            threads = threads_as_tasks(universe.loop, main, args)
+            grants = nullcontext() if universe.choices is None else chosen_grants(universe.loop)
+            monitor = monitored_run(universe)
+            with active_run(universe), stop_requests(universe), threads, cpu_time(universe), grants, monitor:
                 _drive(universe)
         except RunError as error:
-            error.trace, error.findings = recorded_trace(universe, recorder, error), universe.ledger.findings()
+            error.trace, error.findings = recorded_trace(universe, error), universe.ledger.findings()
             error.suppressed = universe.ledger.suppressed_findings()
             if isinstance(error, FindingsError):
                 suppressions.check(source_files(main))  # perhaps a finding counts because of a misspelled comment
@@ -231,20 +191,28 @@ def run(
         finally:
             if universe.buffer_checks is not None:
                 universe.buffer_checks.end()
-            os_thread.loop = before
-            if outer is not None:
-                outer.universe.inner = universe.outer = None
         suppressions.check(source_files(main))
-        return Run(universe, returns, recorder, lambda: suppressions.unused_by(main, strict))
+        return Run(universe, returns, lambda: suppressions.unused_by(main, strict))
 
 
-def _cpu_time(universe: Universe) -> AbstractContextManager[None]:
-    """Return a context in which CPU time is measured, if the run has `cpu_scale`."""
-    if not universe.cpu_scale:
-        return nullcontext()
-    from fakempi.extensions.cpu_time import metered
+def _new_universe(options: RunOptions, main: Any, nprocs: int, returns: list[Any]) -> Universe:
+    """Return the universe of a run, before it has processes, with the features that the options request."""
+    choices = None
+    if options.schedule is not None:
+        from fakempi.modelcheck.steering import replay
 
-    return metered(universe)
+        choices = replay.steering(options.schedule, options.seed, options.cpu_scale)
+    cost = checked_cost(main, nprocs, options.cost if choices is None else options.cost or ZERO_COST)
+    if choices is not None:
+        cost = choices.buffered(cost)
+    loop = _make_loop(options.backend, choices)
+    recorder = TraceRecorder(loop, _is_not_of_program) if options.trace else None
+    network = make_network(loop, cost, recorder, choices, options.seed)
+    universe = Universe(
+        loop, network, cost, options, choices, recorder, partial(launch, returns), program_of_command=_script
+    )  # fmt: skip
+    register(universe, nprocs, _emulated)
+    return universe
 
 
 def _script(command: Sequence[str]) -> Callable[[Any], Any]:
@@ -257,18 +225,6 @@ def _script(command: Sequence[str]) -> Callable[[Any], Any]:
 def _is_not_of_program(frame: FrameType) -> bool:
     """Return whether a frame is of fakempi, or the first frame of a thread, which a greenlet does not have."""
     return is_ours(frame) or frame.f_globals.get("__name__") == "threading"
-
-
-def _guard(universe: Universe) -> None:
-    """Check the values that a user-defined cost model returns. An invalid value ends the run; it is not a rank's failure."""
-
-    def reject(sentence: str, error: BaseException | None) -> NoReturn:
-        verdict = RunError(sentence)
-        verdict.__cause__ = error
-        universe.end(verdict)
-        raise Ended
-
-    universe.network.use_guard(Guard(universe.cost, reject))
 
 
 def _make_loop(backend: str, choices: Choices | None) -> Loop:
@@ -296,7 +252,7 @@ def make_backend(name: str) -> Backend:
                     "run: backend 'greenlets' needs the package greenlet, which is not installed: "
                     "pip install 'fakempi[fast]', or use backend='threads'.",
                 ) from error
-    arguments.check_threads("backend='threads'" if name == "threads" else "running without the package greenlet")
+    check_threads("backend='threads'" if name == "threads" else "running without the package greenlet")
     from fakempi.core.kernel.threads import Threads
 
     return Threads(_enter, current_frames)
@@ -312,47 +268,12 @@ def make_network(
     network: Delivery = kind(loop, cost, matched)
     if recorder is not None:
         recorder.watch(network)
+        recorder.watch_polls(loop)
     return network
 
 
 def _enter(loop: Loop) -> None:
     os_thread.loop = loop  # the first step of each thread of a run
-
-
-def _launch(returns: list[Any], process: Process, main: Callable[[Any], Any]) -> None:
-    """Start a process, which calls `main` with its world; an exception ends the run.
-
-    The return value is kept if the process was not spawned: the numbers of these processes are their ranks.
-    """
-    universe = process.universe
-    if universe.cpu_scale:
-        from fakempi.extensions.cpu_time import measured
-
-        main = measured(process, main)
-
-    def program() -> None:
-        try:
-            result = main(process.comm_world)
-            if process.number < len(returns):
-                returns[process.number] = result
-                if isinstance(result, COROUTINES) and (message := not_started(process.name, result)):
-                    universe.end(MPITypeError(ERR_ARG, message))
-                    raise Ended
-            if process.threads:
-                finish(process)
-        except Ended:
-            raise
-        except SystemExit as error:
-            if error.code not in (None, 0):
-                universe.fail(process, error)
-            elif process.threads:
-                finish(process)
-        except BaseException as error:
-            if all(error is not failure for _, failure in universe.failures):
-                universe.fail(process, error)
-        forget_process(universe, process.number)
-
-    process.start(program)
 
 
 def _emulated(main: Callable[..., Any], p: int) -> list[Any]:

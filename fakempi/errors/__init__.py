@@ -9,6 +9,7 @@ classes     MPI's error classes: names, numbers, and a sentence for each
 paths       paths in messages
 files       reads files of other people
 plurals     numbers with nouns, for messages
+records     findings, blocked ranks and the interface of a trace: what exceptions of a run carry
 call_names  names of calls
 tracebacks  tracebacks without the frames of fakempi
 """
@@ -23,9 +24,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from fakempi.errors.classes import ERR_LASTCODE, ERR_UNKNOWN, SENTENCES, SUCCESS
 
 if TYPE_CHECKING:
-    from fakempi.core.reports.deadlock import BlockedRank, NearMiss
-    from fakempi.core.reports.findings import Finding
-    from fakempi.trace.record import Trace
+    from fakempi.errors.records import BlockedRank, Finding, NearMiss, RecordedTrace
 
 AddedCodes: TypeAlias = dict[int, tuple[int, str]]
 """Codes and classes that a program has added (MPI.Add_error_class, ...): code -> (class, sentence)."""
@@ -215,7 +214,7 @@ class RunError(RuntimeError):
         The findings up to the failure that are suppressed.
     """
 
-    trace: Trace | None = None
+    trace: RecordedTrace | None = None
     findings: Sequence[Finding] = ()
     suppressed: Sequence[Finding] = ()
 

@@ -6,6 +6,7 @@
     >>> run(program(["-m", "package.module", "a"]), 4)          # doctest: +SKIP
 
 program    running a command on a rank: find the code, execute it, exit
+main_module    the module `__main__` of a command: code, names, exit code
 namespace    installs the state of a rank while that rank runs
 rank_state    the interpreter state of one rank
 process_state    working directory and environment variables of each rank
@@ -17,6 +18,7 @@ mpi4py_bindings    detects whether a source stores an object of mpi4py
 shared_package_checks    reports shared packages that store values of one rank
 package_failures    recognizes failures that may come from sharing a package
 loaders    loaders that share work between ranks
+mpi_libraries    rejects compiled modules that call an MPI library
 shadowed_modules    files next to the script that shadow modules of the emulator
 mpi4py_modules    the modules that `import mpi4py` finds
 mpi4py/    the emulated mpi4py package, apart from `mpi4py.MPI`
@@ -28,7 +30,8 @@ sockets    sockets that let other ranks run while they wait
 debugging    pdb on any rank
 pickling    pickling for process pools, with the modules of the right rank
 tracked_names    names that ranks have registered at the resource tracker of multiprocessing
-os_exit    `os._exit` and `os.execv` on one rank
+os_exit    `os._exit` on one rank
+os_exec    `os.execv`, which would replace the process
 workers    processes that a program has started with multiprocessing
 patches    replacements for functions of the standard library and of numpy
 

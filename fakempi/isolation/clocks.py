@@ -30,8 +30,12 @@ Replace = Callable[[Any, str, Any], None]
 """Replaces an attribute until the end of the run."""
 
 
-def patch_clocks(replace: Replace) -> None:
-    """Patch all clocks."""
+def patch_clocks(replace: Replace, compute: Callable[[float], None], is_rank: Callable[[], bool]) -> None:
+    """Make `time.sleep` advance the modeled clock of a rank, by `compute`, and add that clock to the real ones.
+
+    `is_rank` returns whether the caller is one. Other threads, and processes that a rank forks, sleep in real time.
+    """
+    replace(time, "sleep", _of_modeled_time(time.sleep, compute, is_rank))
     for name in CLOCKS:
         replace(time, name, _of_rank(getattr(time, name), float))
         replace(time, f"{name}_ns", _of_rank(getattr(time, f"{name}_ns"), lambda seconds: int(seconds * 1e9)))
@@ -43,6 +47,20 @@ def patch_clocks(replace: Replace) -> None:
     if is_tested():
         for cls, method in ((datetime.datetime, now), (datetime.datetime, utcnow), (datetime.date, today)):
             replace(_ExtensionType(cls), method.__name__, classmethod(method))
+
+
+def _of_modeled_time(
+    original: Callable[[float], None], compute: Callable[[float], None], is_rank: Callable[[], bool]
+) -> Callable[[float], None]:
+    def sleep(seconds: float, /) -> None:
+        if not is_rank():
+            original(seconds)
+        elif seconds < 0:
+            raise ValueError("sleep length must be non-negative")
+        else:
+            compute(seconds)
+
+    return LikeBuiltin(sleep, original)
 
 
 def _of_rank(original: Callable[[], Any], units: Callable[[Any], Any]) -> Callable[[], Any]:

@@ -17,9 +17,9 @@ from importlib.machinery import ExtensionFileLoader, ModuleSpec, PathFinder, Sou
 from types import CodeType, ModuleType
 from typing import Any
 
+from fakempi.core.import_hooks import CallbackLoader
 from fakempi.errors import MPIValueError
 from fakempi.errors.classes import ERR_ARG
-from fakempi.extensions.threads.thread_state import CallbackLoader
 from fakempi.isolation.dependency_scan import (
     ALWAYS_PRIVATE,
     MOSTLY_COMPILED,

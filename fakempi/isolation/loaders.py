@@ -7,12 +7,12 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.machinery import ExtensionFileLoader, ModuleSpec, SourceFileLoader
-from mmap import ACCESS_READ, mmap
 from types import CodeType, ModuleType
 from typing import Any, NoReturn
 
 from fakempi.errors import MPIError
 from fakempi.errors.classes import ERR_OTHER
+from fakempi.isolation.mpi_libraries import reject_mpi_library
 from fakempi.mpi.comms.predefined import COMM_SELF, COMM_WORLD
 
 _NamespaceLoader: Any = getattr(external, "NamespaceLoader", None) or external._NamespaceLoader
@@ -52,7 +52,7 @@ class ExtensionLoader(ExtensionFileLoader):
         module = self.modules.get(self.path)
         if module is None:
             if not self.accepted:
-                self._reject_mpi_library()
+                reject_mpi_library(self.name, self.path)
             with self._handles_rejected():
                 module = super().create_module(spec)
         return module
@@ -63,15 +63,6 @@ class ExtensionLoader(ExtensionFileLoader):
             with self._handles_rejected():
                 super().exec_module(module)
             self.modules[self.path] = module
-
-    def _reject_mpi_library(self) -> None:
-        with open(self.path, "rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
-            if content.find(b"MPI_Comm_rank") >= 0:
-                raise ImportError(
-                    f"{self.name} is compiled for an MPI library, which cannot communicate with the ranks of this run. "
-                    f"If the module works without MPI, load it with the option {self._share_option()}",
-                    name=self.name, path=self.path,
-                )  # fmt: skip
 
     @contextmanager
     def _handles_rejected(self) -> Iterator[None]:
@@ -89,11 +80,8 @@ class ExtensionLoader(ExtensionFileLoader):
         raise MPIError(
             ERR_OTHER, f"import of {self.name}: all ranks share this extension module, and it queries its rank or calls MPI "
             "while it is imported: all ranks would use the result of the first rank. Use the option --processes to run each "
-            f"rank in a process, or accept it with the option {self._share_option()}",
+            f"rank in a process, or accept it with the option --share {self.name.partition('.')[0]}",
         )  # fmt: skip
-
-    def _share_option(self) -> str:
-        return f"--share {self.name.partition('.')[0]}"
 
 
 class NamespacePackageLoader(_NamespaceLoader):  # type: ignore[misc]  # untyped in typeshed

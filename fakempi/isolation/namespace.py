@@ -31,7 +31,8 @@ from fakempi.isolation.debugging import Debugging
 from fakempi.isolation.finders import Finders
 from fakempi.isolation.imports import Finder
 from fakempi.isolation.mpi4py.private_modules import registry
-from fakempi.isolation.os_exit import patch_exec, patch_exit
+from fakempi.isolation.os_exec import patch_exec
+from fakempi.isolation.os_exit import patch_exit, reason_against_exec
 from fakempi.isolation.output import LineStream, StandardInput, finish_output
 from fakempi.isolation.patches import Patches, patch
 from fakempi.isolation.pickling import Pickling, follow_forks
@@ -232,7 +233,7 @@ class RankNamespaces:
         self.process_state.patch(self.patches.set)
         self.launcher_variables.patch(self.patches.set)
         patch_exit(self.patches, self.running_state, self.leave)
-        patch_exec(self.patches)
+        patch_exec(self.patches.set, reason_against_exec())
         self.signals.patch(self.patches)
         self.patches.set(registry, "make_private", self._make_private)
         self._patch_optional_modules()

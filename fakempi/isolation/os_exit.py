@@ -14,13 +14,10 @@ from types import FrameType, TracebackType
 from typing import Any, NoReturn
 
 from fakempi.core.kernel.loop import abandon_task
-from fakempi.errors import ExitWithoutFinalize, MPIError
-from fakempi.errors.classes import ERR_UNSUPPORTED_OPERATION
+from fakempi.errors import ExitWithoutFinalize
 from fakempi.isolation.patches import Patches, RunningState
 from fakempi.mpi.base.call_site import frame_at
 from fakempi.mpi.base.current import current_process
-
-INSTEAD_OF_EXEC = "If this sets environment variables, set them before fakempi run; to start a program, use subprocess."
 
 
 def patch_exit(patches: Patches, running_state: RunningState, leave: Callable[[Any], None]) -> None:
@@ -49,23 +46,17 @@ def patch_exit(patches: Patches, running_state: RunningState, leave: Callable[[A
     patches.set(os, "_exit", exit)
 
 
-def patch_exec(patches: Patches) -> None:
-    """Make `os.execv` and `os.execve` raise an error on a rank: they would replace all ranks."""
+def reason_against_exec() -> Callable[[], str]:
+    """Return a function that returns why its caller may not call `os.execv`; empty outside ranks, and for a single rank."""
     pid = os.getpid()
 
-    def rejecting(name: str, original: Callable[..., NoReturn]) -> Callable[..., NoReturn]:
-        @functools.wraps(original)
-        def call(*args: Any, **named: Any) -> NoReturn:
-            process = current_process()
-            if process is None or os.getpid() != pid or len(process.universe.processes) == 1:
-                original(*args, **named)
-            sentence = f"os.{name} on rank {process.number} would replace the Python process, which all ranks share."
-            raise MPIError(ERR_UNSUPPORTED_OPERATION, f"{sentence} {INSTEAD_OF_EXEC}")
+    def reason() -> str:
+        process = current_process()
+        if process is None or os.getpid() != pid or len(process.universe.processes) == 1:
+            return ""
+        return f"rank {process.number} would replace the Python process, which all ranks share."
 
-        return call
-
-    for name in ("execv", "execve"):  # the other functions of this kind call them
-        patches.set(os, name, rejecting(name, getattr(os, name)))
+    return reason
 
 
 def _traceback(frame: FrameType | None) -> TracebackType | None:

@@ -10,14 +10,15 @@ import atexit
 import functools
 import logging
 import random
-import time
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 import numpy as np
 
 from fakempi.errors.tracebacks import hide_frames
 from fakempi.isolation.clocks import LikeBuiltin, patch_clocks
+from fakempi.isolation.dependency_scan import scan
 from fakempi.isolation.rank_state import RankState
 from fakempi.mpi.base.call_site import frame_at
 from fakempi.mpi.base.current import current_process
@@ -53,8 +54,7 @@ def patch(patches: Patches, running_state: RunningState, seed: int) -> None:
     """Apply all patches of this module."""
     patches.set(logging.Logger, "manager", _RankLoggers(logging.Logger.manager))
     hide_frames(patches.set)
-    _patch_sleep(patches)
-    patch_clocks(patches.set)
+    patch_clocks(patches.set, compute, lambda: current_process() is not None)
     _patch_atexit(patches, running_state)
 
     def python_generator(number: int) -> random.Random:
@@ -93,34 +93,21 @@ class _RankLoggers(logging.Manager):
         return (self.before if manager is self else manager).getLogger(name)
 
 
-def _patch_sleep(patches: Patches) -> None:
-    """Make `time.sleep` advance the modeled clock of the rank."""
-    original = time.sleep
-
-    def sleep(seconds: float, /) -> None:
-        if current_process() is None:
-            original(seconds)
-        elif seconds < 0:
-            raise ValueError("sleep length must be non-negative")
-        else:
-            compute(seconds)
-
-    patches.set(time, "sleep", LikeBuiltin(sleep, original))
-
-
 def _patch_atexit(patches: Patches, running_state: RunningState) -> None:
     """Call exit functions at the exit of a rank if a private module registers or defines them.
 
-    All other functions, which shared packages register, are called when Python exits: they may close resources that other
-    ranks still use.
+    The same holds for those that a rank registers by calling a function of a shared module that imports mpi4py, such as a
+    message that makes other ranks end. All other functions, which shared packages register, are called when Python exits:
+    they may close resources that other ranks still use.
     """
     register: Any = atexit.register
     unregister = atexit.unregister
 
     @functools.wraps(register)
     def register_for_rank(func: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Callable[..., Any]:
-        state = running_state()
-        if state is None or not (state.owns(frame_at(1).f_globals) or _module_of(func) in state.private):
+        state, caller = running_state(), frame_at(1)
+        is_own = state is not None and (state.owns(caller.f_globals) or _module_of(func) in state.private)
+        if state is None or not (is_own or _is_call_with_mpi4py(caller, state)):
             register(func, *args, **kwargs)
             return func
         state.exit_functions.append((func, args, kwargs))
@@ -136,6 +123,19 @@ def _patch_atexit(patches: Patches, running_state: RunningState) -> None:
 
     patches.set(atexit, "register", register_for_rank)
     patches.set(atexit, "unregister", unregister_for_rank)
+
+
+def _is_call_with_mpi4py(caller: FrameType, state: RankState) -> bool:
+    """Return whether code of the rank has called a function of a shared module that imports mpi4py, outside of an import."""
+    found = scan(caller.f_code.co_filename, caller.f_globals.get("__package__") or "")
+    if all(name.partition(".")[0] != "mpi4py" for name in found.at_module_level + found.in_functions):
+        return False
+    frame: FrameType | None = caller
+    while frame is not None and not state.owns(frame.f_globals):
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return False  # one rank executes the import for all
+        frame = frame.f_back
+    return frame is not None
 
 
 def _module_of(function: Any) -> Any:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import builtins
-import importlib.util
 import os
 import sys
 import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
-from importlib.machinery import PathFinder, SourceFileLoader
 from types import CodeType, ModuleType
 from typing import Any, NoReturn
 from zipfile import is_zipfile
@@ -18,10 +15,10 @@ from zipfile import is_zipfile
 from fakempi.core.kernel.loop import Ended
 from fakempi.errors import MPIValueError
 from fakempi.errors.classes import ERR_ARG
-from fakempi.errors.tracebacks import shorten
 from fakempi.extensions.threads.changes import follow_code
 from fakempi.extensions.threads.ending import finish
 from fakempi.isolation.imports import choices
+from fakempi.isolation.main_module import begin_main, call_excepthook, call_own_excepthook, compiled, exit_code, main_in
 from fakempi.isolation.namespace import NAMESPACES
 from fakempi.isolation.output import finish_output
 from fakempi.isolation.package_failures import explanation
@@ -111,7 +108,7 @@ class Program:
     def _compiled(self) -> CodeType:
         if self.text is not None:
             self.source = self.text.encode(errors="replace")
-            return compile(self.text, "<string>", "exec")
+            return compiled(self.text, "")
         if self.is_application:
             spec = main_in(self.file)
             if spec is None:
@@ -126,7 +123,7 @@ class Program:
         if b"\0" in text:  # Python 3.10 and some releases of 3.11 raise ValueError
             raise SyntaxError("source code cannot contain null bytes", (self.file, 1, None, None))
         self.source = text
-        return compile(text, self.file, "exec", dont_inherit=True)
+        return compiled(text, self.file)
 
     def __call__(self, comm: Intracomm) -> int:
         """Execute the command on the calling rank and return its exit code."""
@@ -162,16 +159,19 @@ class Program:
         options, _ = python_options(sys.orig_argv[1:])
         return [sys.executable, *options, *self.command]
 
-    @property
-    def first_of_path(self) -> str:
-        """The first entry of `sys.path`: the directory of the script; empty, for the working directory, after `-c`."""
-        return self.directory if self.text is None else ""
+    def search_path(self) -> list[str]:
+        """Return `sys.path`: the directory of the script, or empty, for the working directory, after `-c`; other entries."""
+        first = self.directory if self.text is None else ""
+        return [first, *(entry for entry in sys.path if entry not in ("", self.directory))]
+
+    def label_of(self, process: Any) -> str:
+        """Return the prefix of the lines of a rank."""
+        return self.label.format(rank=process.universe.names.short(process.number))
 
     def _new_state(self, process: Any) -> RankState:
         """Return the initial state of a rank."""
-        path = [self.first_of_path, *(entry for entry in sys.path if entry not in ("", self.directory))]
-        values = (list(self.argv), path, NAMESPACES.input, NAMESPACES.out, NAMESPACES.err, sys.__excepthook__)
-        state = RankState(process.number, self.label.format(rank=process.universe.names.short(process.number)), values)
+        values = (list(self.argv), self.search_path(), NAMESPACES.input, NAMESPACES.out, NAMESPACES.err, sys.__excepthook__)
+        state = RankState(process.number, self.label_of(process), values)
         state.root, state.codes = new_root(), self.codes
         state.private.add("__main__")
         state.modules["__main__"] = ModuleType("__main__") if self.mains is None else _continued(self.mains, process)
@@ -187,12 +187,11 @@ class Program:
                 self._execute()
                 code = 0
             except SystemExit as error:
-                code = _exit_code(error)
+                code = exit_code(error)
             except BaseException as error:
                 if os.getpid() == pid:
                     raise
-                shorten(error)
-                sys.excepthook(type(error), error, error.__traceback__)
+                call_excepthook(error)
                 code = 1
             if os.getpid() != pid:
                 _end_fork(code)
@@ -207,30 +206,19 @@ class Program:
                 others_have_started = process.number > 0 or len(NAMESPACES.states) > 1
                 if text := explanation(error, NAMESPACES.finder) if others_have_started else "":
                     sys.stderr.write(f"{text}\n")  # now, because the hook may call Abort
-                _call_excepthook(error)
+                call_own_excepthook(error)
                 process.universe.fail(process, error)
             with suppress(BaseException):  # communication raises, because the run has failed
                 _run_exit_functions()
             raise
 
     def _execute(self) -> None:
-        main: Any = sys.modules["__main__"]
-        code = self.code
-        if self.module or self.is_application:
-            spec = _module_to_run(self.module) if self.module else main_in(self.file)
-            code = spec.loader.get_code(spec.name)
-            if self.module:
-                sys.argv[0] = spec.origin
-            vars(main).update(__spec__=spec, __file__=spec.origin, __package__=spec.parent, __loader__=spec.loader)
-        elif self.file:
-            vars(main).update(__file__=self.file, __cached__=None, __loader__=SourceFileLoader("__main__", self.file))
+        main = vars(sys.modules["__main__"])
+        code = begin_main(main, self.module, self.file, self.is_application) or self.code
         assert code is not None
-        vars(main)["__builtins__"] = builtins
-        if sys.version_info < (3, 14):
-            vars(main).setdefault("__annotations__", {})
         follow_code(code)
         NAMESPACES.attributes.follow_builtins(code)
-        exec(code, vars(main))
+        exec(code, main)
 
 
 def _continued(mains: dict[int, Main], process: Any) -> ModuleType:
@@ -252,36 +240,6 @@ def _without_mpi4py(command: list[str]) -> list[str]:
         return command
     rest = command[2:]
     return rest if rest and (rest[0] in ("-m", "-c") or not rest[0].startswith("-")) else command
-
-
-def main_in(path: str) -> Any:
-    """Return the spec of the module `__main__` of a directory or a zip file, or None."""
-    return PathFinder.find_spec("__main__", [path])
-
-
-def _module_to_run(name: str) -> Any:
-    """Return the spec of the module that `-m name` executes: the module or its `__main__`. Imports parent packages."""
-    try:
-        spec = importlib.util.find_spec(name)
-        if spec is not None and spec.submodule_search_locations is not None:
-            spec = importlib.util.find_spec(f"{name}.__main__")
-    except ModuleNotFoundError as error:
-        if not f"{name}.".startswith(f"{error.name}."):  # an import of the package failed
-            raise
-        spec = None
-    if spec is None or not hasattr(spec.loader, "get_code"):
-        raise ModuleNotFoundError(f"No module named {name!r} that can be executed with -m", name=name)
-    return spec
-
-
-def _exit_code(error: SystemExit) -> int:
-    """Return the exit code as Python does: None is 0, an int is itself, any other object is printed and gives 1."""
-    if error.code is None:
-        return 0
-    if isinstance(error.code, int):
-        return error.code & 0xFF
-    sys.stderr.write(f"{error.code}\n")
-    return 1
 
 
 def _run_exit_functions() -> None:
@@ -313,11 +271,3 @@ def _end_fork(code: int) -> NoReturn:
         sys.stderr.flush()
     finally:
         os._exit(code)
-
-
-def _call_excepthook(error: BaseException) -> None:
-    """Call `sys.excepthook` if the program has set it; programs do so to call Abort."""
-    if sys.excepthook is not sys.__excepthook__:
-        shorten(error)
-        with suppress(BaseException):
-            sys.excepthook(type(error), error, error.__traceback__)

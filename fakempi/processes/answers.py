@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import marshal
 import warnings
-from struct import Struct
 from typing import Any
 
 import numpy as np
@@ -21,13 +19,14 @@ from fakempi.processes.generate import BLOCKING, EXTRA, interface
 from fakempi.processes.mirrors import Mirror, overwrite
 from fakempi.processes.objects import Objects
 from fakempi.processes.pending_memory import PendingMemory
-from fakempi.processes.prepared import PreparedCall
 from fakempi.processes.protocol import (
     CALL,
     CALLBACK,
     CALLBACK_RESULT,
     CLASS_METHOD,
+    COMPACT_MARK,
     DELETE,
+    DONE,
     ENDED,
     ERROR,
     EXTENDED,
@@ -38,7 +37,6 @@ from fakempi.processes.protocol import (
     PICKLE_MARK,
     PLAIN,
     PLAINLY,
-    PREPARED_MARK,
     RESULT,
     SET,
     WARNED,
@@ -49,9 +47,7 @@ from fakempi.processes.sites import Caller, caller, exception, to_send
 WARNING = ("recv", "irecv", "sendrecv")
 """Calls that warn if they have the argument `buf`, which mpi4py has deprecated."""
 
-KIND = Struct("<I").unpack_from
 NO_OPTIONS: dict[str, Any] = {}
-NOTHING_KEPT: dict[int, int] = {}
 
 ADDRESSES = "the emulator cannot use addresses of memory in the process of a rank."
 """The reason why calls that use addresses are rejected."""
@@ -73,54 +69,38 @@ class CallServer:
         self.interface = interface()
         shared = process.universe.state(SharedMemory)
         self.objects = Objects(self.interface, process.comm_world, self.callback, shared.locate)
-        self.compact = CompactMessages(self.objects, child.arena)
+        self.compact = CompactMessages(self.objects, self.interface.calls, child.arena)
         self.sites: dict[int, Caller] = {0: caller("?", 0, "?", "")}
         self.call_from = self.sites[0]  # the last line that made a call
         self.memory = PendingMemory(self.objects)
-        self.prepared: dict[int, PreparedCall] = {}
         self.by_address: list[Mirror] = []  # memory that the current call specifies by its address
         self.last_error: tuple[int, BaseException | None] = (0, None)  # the last exception that a call has raised
         self.warned: list[Any] = []  # warnings of the current call
         self.warns = False  # whether the current call may issue a warning
         self.ended = 0  # the number of calls that were rejected because the run has ended
         self.abandoned: list[Any] = []
-        self.callbacks = 0  # the number of functions of the child that were called
 
     # -- calls --------------------------------------------------------------------------------------------------------
 
-    def _answer_prepared(self, data: Any) -> None:
-        """Answer a call that repeats an earlier one, as `_answer_blocking` does."""
-        call = self.prepared[KIND(data, 4)[0]]
-        data = bytes(data)
-        function, args, written = call.read(data)
-        before, self.by_address = self.by_address, []
-        self.call_from = call.call_from
-        kind, callbacks = RESULT, self.callbacks
-        try:
-            value = call.call_from(function, args, NO_OPTIONS)
-        except BaseException as error:
-            kind, value = self._failed(error)
-        # after a callback, the child expects an answer that is not prepared
-        if value is not None or kind != RESULT or self.by_address or self.callbacks != callbacks:
-            self._send_answer(call.name, args, kind, value, before, call.mirrors(data, written), [], ())
-            return
-        self.by_address = before
-        self.child.send_framed(call.answer(written, self.process.loop.now))
-
-    def _answer_compact(self, data: Any) -> None:
-        number, site, target, values, notes, prepared = marshal.loads(data)
-        name = self.interface.calls[number].name
-        if prepared >= 0:
-            self.prepared[prepared] = PreparedCall(name, self.sites[site], target, values, self.compact)
-        if target is not None:
-            target = self.compact.value(target)
-        args = self.compact.arguments(values, name[0] == "I")
-        if name in BLOCKING and notes is None and not self.memory.windows and not self.objects.targets:
-            self._answer_blocking(name, target, args, site)
+    def _answer_message(self, data: Any) -> Any:
+        """Answer a call; return a message that is none."""
+        if data[0] == PICKLE_MARK:
+            message = self.objects.read(data)
+            if message[0] != CALL:
+                return message
+            self._answer(*message[1:])
+            return None
+        call, site, (target, *args), notes = self.compact.read(bytes(data))
+        objects = self.objects
+        if call.is_blocking and notes is None and not self.memory.windows and not objects.targets:
+            self._answer_blocking(call.name, target, args, site)
         else:
-            self._answer(number, target, args, None, site, notes)
+            for mirror in objects.arrived:
+                objects.keep(mirror)
+            self._answer(call.number, target, tuple(args), None, site, notes)
+        return None
 
-    def _answer_blocking(self, name: str, target: Any, args: tuple[Any, ...], site: int) -> None:
+    def _answer_blocking(self, name: str, target: Any, args: list[Any], site: int) -> None:
         """Answer a frequent call, as `_answer` does, without the steps that such a call does not need."""
         arrived = self.objects.arrived
         if arrived:
@@ -136,10 +116,8 @@ class CallServer:
             self._send_answer(name, args, kind, value, before, arrived, [], ())
             return
         self.by_address = before
-        writes = [(mirror.number, mirror.changes(), False) for mirror in arrived]
-        if arrived:
-            self.memory.forget(arrived, NOTHING_KEPT)
-        self.child.send(marshal.dumps((None, writes, None, float(self.process.loop.now))))
+        done = DONE.pack(COMPACT_MARK, self.process.loop.now)
+        self.child.send(b"".join([done, *[mirror.data for mirror in arrived if not mirror.shared]]) if arrived else done)
 
     def _answer(self, number: int, target: Any, args: tuple[Any, ...], kwargs: Any, site: Any, notes: Any) -> None:
         objects = self.objects
@@ -271,7 +249,6 @@ class CallServer:
     def callback(self, number: int, args: tuple[Any, ...], kwargs: dict[str, Any], result_use: int) -> Any:
         """Call a function in the child, which is waiting for the result of a call; the function may make further calls."""
         objects = self.objects
-        self.callbacks += 1
         before, objects.copies = objects.copies, []
         try:
             data = objects.dumps((CALLBACK, number, args, kwargs, result_use), copies=True)
@@ -283,16 +260,9 @@ class CallServer:
             answer = self.child.receive()
             if answer is None:
                 raise Ended
-            if answer[0] == PREPARED_MARK:
-                self._answer_prepared(answer)
-                continue
-            if answer[0] != PICKLE_MARK:
-                self._answer_compact(answer)
-                continue
-            message = objects.read(answer)
-            if message[0] != CALL:
+            message = self._answer_message(answer)
+            if message is not None:
                 break
-            self._answer(*message[1:])
         assert message[0] == CALLBACK_RESULT
         _, failed, result, written = message
         for index, contents in written:

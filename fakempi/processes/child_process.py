@@ -15,7 +15,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from fakempi.processes.protocol import ABORT, ENDED, HEADER, MAIN, MAIN_WAITS, THREAD, Closed, read, write_framed
+from fakempi.processes.protocol import ABORT, ENDED, HEADER, MAIN, MAIN_WAITS, THREAD, Closed, read, write
 from fakempi.processes.template import ForkedProcess, interrupts_blocked, python
 
 GRACE = 1.0
@@ -112,12 +112,8 @@ class ChildProcess:
 
     def send(self, data: bytes) -> None:
         """Send a message; if the child is gone, `receive` reports it."""
-        self.send_framed(HEADER.pack(len(data)) + data)
-
-    def send_framed(self, message: bytes) -> None:
-        """Send a message that begins with its length."""
         try:
-            write_framed(self.target, message)
+            write(self.target, data)
         except BrokenPipeError:
             self.gone = True
 

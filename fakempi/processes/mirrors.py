@@ -17,12 +17,13 @@ class Mirror:
     data : the contents, which calls may change
     known : the contents as the child has them; None if the memory is read-only
     obj : the object for the call: an array, a bytearray ...
+    shared : whether the child has mapped the same memory
     """
 
-    __slots__ = ("data", "exact", "known", "number", "obj")
+    __slots__ = ("data", "exact", "known", "number", "obj", "shared")
 
     def __init__(self, number: int, kind: tuple[Any, ...], data: Any, shape: Any, writable: bool) -> None:
-        self.number, self.exact = number, False
+        self.number, self.exact, self.shared = number, False, False
         self.data: Any = bytearray(data) if writable else data
         self.known: bytes | None = data if writable else None
         self.obj = self._object(kind, shape)

@@ -182,8 +182,7 @@ class Objects:
             return self.find_class(rest[0])
         if kind == BUFFER:
             mirror = Mirror(*rest)
-            self.mirrors[mirror.number] = mirror
-            self.by_object[id(mirror.obj)] = mirror.number
+            self.keep(mirror)
             self.arrived.append(mirror)
             return mirror.obj
         if kind == SAME_BUFFER:
@@ -193,6 +192,11 @@ class Objects:
         if kind in (FUNCTION, OBJECT):
             return self._child_object(kind, *rest)
         raise ValueError(f"unknown kind of value {kind}")
+
+    def keep(self, mirror: Mirror) -> None:
+        """Keep memory that results and operations may refer to."""
+        self.mirrors[mirror.number] = mirror
+        self.by_object[id(mirror.obj)] = mirror.number
 
     def constant(self, name: str) -> Any:
         """Return a predefined object."""

@@ -24,7 +24,7 @@ from fakempi.mpi.base.process import Process
 from fakempi.mpi.comms.intracomm import Intracomm
 from fakempi.mpi.point.persistent import Prequest
 from fakempi.processes.child_process import ChildProcess
-from fakempi.processes.generate import BLOCKING, LOCAL, interface
+from fakempi.processes.generate import LOCAL, interface
 from fakempi.processes.open_files import raise_limit, restore_limit
 from fakempi.processes.protocol import write
 from fakempi.processes.relay import Relay
@@ -144,8 +144,7 @@ class ProcessProgram(Program):
     def _start(self, process: Process) -> None:
         """Start the child of a rank. It initializes and runs until its first MPI call, while other ranks run."""
         debug, reads = process.number in self.debug, process.number == 0 and sys.stdin is not None
-        label = self.label.format(rank=process.universe.names.short(process.number))
-        relay = Relay(label, reads and sys.stdin.isatty(), self.cursors)
+        relay = Relay(self.label_of(process), reads and sys.stdin.isatty(), self.cursors)
         template = process.universe.state(Template) if Template.is_possible() else None
         fork = None if template is None else partial(template.fork, preload=self._may_preload())
         port = self.debug_port + list(self.debug).index(process.number) if debug and self.debug_port else 0
@@ -155,17 +154,15 @@ class ProcessProgram(Program):
         self.children[process.number] = child, relay
         found = interface()
         calls = list(enumerate(found.calls))
-        path = [self.first_of_path, *(entry for entry in sys.path if entry not in ("", self.directory))]
         start = {
             "code": None if child.is_forked else found.code, "local": LOCAL, "all": list(MPI.__all__),
-            "argv": list(self.argv), "orig_argv": self.as_typed(), "path": path,
+            "argv": list(self.argv), "orig_argv": self.as_typed(), "path": self.search_path(),
             "file": self.file, "application": self.is_application, "module": self.module, "text": self.text,
             "number": process.number, "seed": self.seed,
             "share": list(self.allowed), "debug": debug, "debug_port": port, "open_files": self.open_files,
             "cpu_scale": process.universe.cpu_scale, "directory": os.getcwd(),
             "variables": launcher_variables(self.mpi, process),
             "private": list(private_names.NAMES),
-            "blocking": [number for number, call in calls if call.owner is MPI.Comm and call.name in BLOCKING],
             "frees": [number for number, call in calls if call.name in FREES],
             "starts": [number for number, call in calls if call.owner is Prequest and call.name in STARTS],
         }  # fmt: skip

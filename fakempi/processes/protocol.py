@@ -1,10 +1,12 @@
 """Messages between parent and child: framing, message kinds, and placeholders of objects.
 
 Both sides import this module, so it needs nothing but the standard library. A message is its length in 8 bytes, followed by
-a pickle. Frequent calls with simple arguments are marshaled tuples instead, which take a third of the time; a call like an
-earlier one has only its numbers and arrays. A child writes a call and reads until it gets the result of that call. In the
-meantime the parent may call functions of the child, which may make further calls: requests nest like a stack, so no message
-needs a number.
+a pickle or, in most cases, a compact message. A compact call is the number of its line, its numbers, and the contents of its
+arrays; a description of the other arguments precedes them if it differs from that of the last call of the line. The answer
+to a call that returns None is the modeled time and the contents of its arrays; other simple results are marshaled.
+
+A child writes a call and reads until it gets the result of that call. In the meantime the parent may call functions of the
+child, which may make further calls: requests nest like a stack, so no message needs a number.
 
 A lock lets one thread of the child call at a time. The end of the program is reported through a pipe of its own and is not
 answered, because another thread may be in a call that never returns. From then on, calls of other threads are not sent.
@@ -34,36 +36,39 @@ child; the same memory again; a function of the child; another object of the chi
 shared memory; a copy of memory of the parent; an exception that the child has raised in a callback; a part of memory of
 the child."""
 
-READ_ONLY, LIST, TUPLE = range(12, 15)
-"""More kinds of values, in compact messages: memory that the call only reads; a list; a tuple."""
-
-SIMPLE = frozenset((int, float, bool, str, bytes, type(None)))
-"""Types of values that compact messages contain as they are."""
+READ_ONLY, LIST, TUPLE, INTEGER, FLOAT, BYTES, VALUE = range(12, 19)
+"""More kinds of values, in the descriptions of compact calls: memory that the call only reads; a list; a tuple; numbers and
+bytes, which follow the description; a text, a boolean or None, which is part of it."""
 
 DTYPES = "?bBhHiIlLqQefdgFDG"
 """Characters of the dtypes of arrays in compact messages: numbers."""
 
-PICKLE_MARK = 0x80
-"""The first byte of a pickle; a compact message, which is marshaled, begins with another one."""
-
-PREPARED_MARK = 0x01
-"""The first byte of a prepared call and of its answer."""
-
-PREPARED_KINDS = 1 << 12
-"""Number of kinds of prepared calls that the parent knows of a child."""
+PICKLE_MARK, COMPACT_MARK = 0x80, 0x01
+"""The first bytes of a pickle, and of a compact call or of the answer to one that has returned None. A marshaled result
+begins with another one."""
 
 SMALLEST_SEGMENT = 1 << 15
 """Arrays of at least this number of bytes are passed through a file that child and parent map, not through the pipe: for
 these, two copies take less time than a write and a read."""
 
+
+def segment_size(nbytes: int) -> int:
+    """Return the size of the part of the file for an array."""
+    size = SMALLEST_SEGMENT
+    while size < nbytes:
+        size *= 2
+    return size
+
+
 METHOD, CLASS_METHOD, GET, SET, DELETE, NEW, PLAIN = range(7)
 """Kinds of calls: a method, a class method, a property that is read, set or deleted, a constructor, a function."""
 
 HEADER = Struct("<Q")
-PREPARED_CALL = Struct("<B3xIq")
-"""The beginning of a prepared call: the mark, its kind, the number of its first array. Integers and arrays follow."""
-PREPARED_ANSWER = Struct("<B7xd")
-"""The beginning of its answer: the mark and the modeled time. The contents of arrays that may have changed follow."""
+COMPACT_CALL = Struct("<B3xIIq")
+"""The beginning of a compact call: its mark, the number of its line, the size of the description, the number of its first
+memory. The description, the numbers and the contents follow."""
+DONE = Struct("<B7xd")
+"""The beginning of the answer to a call that has returned None: the mark and the modeled time."""
 CHUNK = 1 << 12
 """Bytes that are read at first: enough for most messages, and allocated without a system call."""
 
@@ -74,11 +79,7 @@ class Closed(Exception):
 
 def write(fd: int, data: bytes) -> None:
     """Write a message."""
-    write_framed(fd, HEADER.pack(len(data)) + data)
-
-
-def write_framed(fd: int, message: bytes) -> None:
-    """Write a message that begins with its length."""
+    message = HEADER.pack(len(data)) + data
     done = os.write(fd, message)
     if done < len(message):
         rest = memoryview(message)[done:]

@@ -15,7 +15,7 @@ from fakempi.processes.answers import CallServer
 from fakempi.processes.child_process import ChildProcess
 from fakempi.processes.departures import Departures
 from fakempi.processes.objects import pickle_settings
-from fakempi.processes.protocol import CALL, EXIT, PICKLE_MARK, PREPARED_MARK
+from fakempi.processes.protocol import EXIT
 from fakempi.processes.sites import exception
 
 WAITING = "Other ranks continue when it calls MPI. If it waits for one by a file, a pipe or a lock, no rank continues."
@@ -109,16 +109,7 @@ class RankServer(CallServer):
             data = self.call_from(self.child.receive, (), {})  # reports show the line of its last call
             if data is None:
                 return
-            if data[0] == PREPARED_MARK:
-                self._answer_prepared(data)
-                continue
-            if data[0] != PICKLE_MARK:
-                self._answer_compact(data)
-                continue
-            message = self.objects.read(data)
-            if message[0] == CALL:
-                self._answer(*message[1:])
-            else:  # the result of a callback in a call that was abandoned
+            if self._answer_message(data) is not None:  # the result of a callback in a call that was abandoned
                 self.child.end_call()
 
     def _answer_reentry(self, data: Any) -> None:

@@ -4,6 +4,7 @@ columns        columns of transfers, compute intervals and regions
 recorder       records a run
 call_finder    finds the program's call on the stack
 record         Trace: the columns, and records for single events
+renderer       the functions that show traces; those of the package view by default
 regions        distinguishes collective calls from their nested parts
 states         when ranks compute, communicate or are idle
 rounds         the longest chain of dependent transfers

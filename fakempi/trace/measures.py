@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from fakempi.trace.columns import Columns, Rows
 from fakempi.trace.critical import PathStep, critical_path
+from fakempi.trace.renderer import renderer
 from fakempi.trace.rounds import rounds
 from fakempi.trace.states import COMMUNICATING, COMPUTING, IDLE, all_busy, all_work, unions
 from fakempi.trace.waits import totals
@@ -163,10 +164,9 @@ class Measures:
         """Run time divided by the lower bound; 1 is optimal."""
         return self.time / self.lower_bound if self.lower_bound else 1.0
 
-    def _repr_html_(self) -> str | None:
+    def _repr_html_(self) -> str:
         """Return a table for notebooks."""
-        tables = getattr(self.trace, "tables", None)
-        return None if tables is None else str(tables(self))
+        return renderer().tables(self)
 
 
 def _spent(owner: Integers, starts: Floats, ends: Floats, ranks: int, until: float = np.inf) -> Floats:

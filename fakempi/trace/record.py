@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, overload
 
-from fakempi.errors import TraceError
 from fakempi.errors.plurals import counted
 from fakempi.trace.columns import COMPUTES, REGIONS, TRANSFERS, Columns, Rows
 from fakempi.trace.files import read, write
 from fakempi.trace.measures import Measures
 from fakempi.trace.recorder import TraceRecorder
+from fakempi.trace.renderer import renderer
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -172,22 +172,7 @@ class Trace(Columns):
         """
         if Path(path).suffix != ".html":
             return write(self, path)
-        if self.page is None:
-            raise TraceError("save: this Trace has no renderer; use fakempi.load(path)")
-        Path(path).write_text(self.page(self), encoding="utf-8")
-
-    painter: Callable[..., None] | None = None
-    """Renders the trace in a terminal."""
-    page: Callable[..., str] | None = None
-    """Renders the trace as an HTML page."""
-    tables: Callable[[Measures], str] | None = None
-    """Renders measures as a table for notebooks."""
-
-    def set_renderers(
-        self, painter: Callable[..., None], page: Callable[..., str], tables: Callable[[Measures], str]
-    ) -> None:
-        """Set the functions that render this trace: those of `fakempi.view`, which imports this package."""
-        self.painter, self.page, self.tables = painter, page, tables
+        Path(path).write_text(renderer().page(self), encoding="utf-8")
 
     def show(
         self,
@@ -212,14 +197,12 @@ class Trace(Columns):
         console
             A rich console to print to.
         """
-        if self.painter is None:
-            raise TraceError("show: this Trace has no renderer; use fakempi.load(path)")
         names = what.split(",") if isinstance(what, str) else what
-        self.painter(self, [name.strip() for name in names], width=width, ranks=ranks, window=window, console=console)
+        renderer().show(self, [name.strip() for name in names], width=width, ranks=ranks, window=window, console=console)
 
-    def _repr_html_(self) -> str | None:
+    def _repr_html_(self) -> str:
         """Return the page in a frame, for notebooks."""
-        return None if self.page is None else self.page(self, framed=True)
+        return renderer().page(self, framed=True)
 
     def measure(self) -> Measures:
         """Return the measures of the run."""
@@ -231,7 +214,26 @@ class Trace(Columns):
 
 
 def load(path: str | os.PathLike[str]) -> Trace:
-    """Return the trace in a file that `Trace.save` wrote."""
+    """Return the trace in a `.json` or `.npz` file that `Trace.save` wrote; it can be shown, measured and saved again.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Returns
+    -------
+    Trace
+        Equal to the one that was saved.
+
+    Examples
+    --------
+    >>> import fakempi, tempfile
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     fakempi.run(lambda comm: comm.Barrier(), 4, trace=True).trace.save(f"{directory}/t.npz")
+    ...     fakempi.load(f"{directory}/t.npz")
+    <Trace: 4 ranks, 8 transfers>
+    """
     columns = read(path)
     rows = (columns.transfer_rows, columns.compute_rows, columns.region_rows)
     return Trace(columns.clocks, columns.calls, columns.names, *rows, columns.about)

@@ -22,7 +22,7 @@ gallery       the views by name
 replay        frames with messages in motion
 export        SVG from any view
 drawing       timelines and matrices as vector graphics
-loading       loads traces, collects their metadata, shows them
+loading       collects the metadata of traces, shows traces
 figure/       figures for papers, with matplotlib
 page/         the interactive HTML page
 """

@@ -1,4 +1,4 @@
-"""Load traces, collect their metadata, and connect them to the views.
+"""Collect the metadata of traces, and render them: the functions that `trace.renderer` imports by default.
 
 `run.trace.show()` prints to the terminal from here; callers of all other views print them themselves.
 """
@@ -18,40 +18,9 @@ from fakempi.errors.plurals import counted
 from fakempi.trace.levels import encoded
 from fakempi.trace.measures import Measures
 from fakempi.trace.record import Trace
-from fakempi.trace.record import load as load_record
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-
-def load(path: str | os.PathLike[str]) -> Trace:
-    """Return the trace in a `.json` or `.npz` file that `Trace.save` wrote; it can be shown, measured and saved again.
-
-    Parameters
-    ----------
-    path
-        The file.
-
-    Returns
-    -------
-    Trace
-        Equal to the one that was saved.
-
-    Examples
-    --------
-    >>> import fakempi, tempfile
-    >>> with tempfile.TemporaryDirectory() as directory:
-    ...     fakempi.run(lambda comm: comm.Barrier(), 4, trace=True).trace.save(f"{directory}/t.npz")
-    ...     fakempi.load(f"{directory}/t.npz")
-    <Trace: 4 ranks, 8 transfers>
-    """
-    return shown(load_record(path))
-
-
-def shown(trace: Trace) -> Trace:
-    """Attach the renderers of this package to a trace; returns the trace."""
-    trace.set_renderers(show, page, tables)
-    return trace
 
 
 MAXIMUM = 100_000

@@ -133,15 +133,15 @@ def test_only_the_command_line_prints() -> None:
 def test_functions_have_no_attributes() -> None:
     """Data that belong to a function are those of an object with `__call__`."""
     found = [
-        f"{name(path)}:{node.lineno}"
+        f"{name(path)}:{target.lineno}"
         for path in FILES
         for scope in nodes(path)
         if isinstance(scope, (ast.FunctionDef, ast.Module))
-        for node in scope.body
-        if isinstance(node, ast.FunctionDef)
-        for other in ast.walk(scope)
-        for target in (other.targets if isinstance(other, ast.Assign) else ())
-        if ast.unparse(target).startswith(f"{node.name}.") and "__" not in ast.unparse(target)
+        if (functions := {node.name for node in scope.body if isinstance(node, ast.FunctionDef)})
+        for node in ast.walk(scope)
+        for target in (node.targets if isinstance(node, ast.Assign) else ())
+        if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id in functions
+        if not target.attr.startswith("__")
     ]
     assert found == []
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import fakempi
 from fakempi.apps.cli import main
 
 RACE = """
@@ -45,6 +46,15 @@ def test_a_failure_is_shown_with_its_reason_and_the_command_that_repeats_it(
     assert main(shlex.split(again)[2:]) == 1
     assert "AssertionError: [2, 1]" in capsys.readouterr().err
     assert main(["view", *(str(tmp_path / f"t.{which}.json") for which in ("fails", "passes"))]) == 0
+
+
+def test_messages_take_time_in_traces_of_failures(tmp_path: Path) -> None:
+    """As in those of `explore`, unless the user specifies a cost model."""
+    for words, cost in (((), "Hockney(eager_limit=0)"), (("--cost", "zero_cost"), "ZeroCost(eager_limit=0)")):
+        assert check(tmp_path, RACE, *words, "--traces", str(tmp_path / "t")) == 1
+        for which in ("fails", "passes"):
+            trace = fakempi.load(str(tmp_path / f"t.{which}.json"))
+            assert (trace.about["cost"], trace.time > 0) == (cost, not words)
 
 
 def test_a_clean_script_is_reported_as_clean(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

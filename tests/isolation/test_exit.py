@@ -154,6 +154,25 @@ def test_exit_functions_of_packages_run_at_the_end_of_their_rank(tmp_path: Path,
     assert sorted(capsys.readouterr().out.splitlines()) == ["closed 2", "closed 2", "helped 2", "helped 2"]
 
 
+def test_exit_functions_of_calls_to_shared_packages_with_mpi_run_at_the_end_of_their_rank(
+    tmp_path: Path, backend: Any, capsys: Capture
+) -> None:
+    """A shared package that imports mpi4py in a function lets other ranks end when its caller ends, as dask-mpi does."""
+    site = tmp_path / "site-packages"
+    site.mkdir()
+    (site / "serving.py").write_text(
+        "import atexit\n\ndef say(comm): comm.send('end', 0)\n\ndef serve():\n    from mpi4py import MPI\n"
+        "    comm = MPI.COMM_WORLD\n    if comm.rank == 0: print(comm.recv())\n    else: atexit.register(say, comm)\n"
+    )
+    later = tmp_path / "at the end of Python"
+    at_end = f"import atexit, pathlib\ndef call(): atexit.register(pathlib.Path({str(later)!r}).touch)\n"
+    (site / "other.py").write_text(at_end)
+    (site / "imported.py").write_text(f"{at_end}def get():\n    import mpi4py\ncall()\n")
+    script = f"import sys; sys.path.append({str(site)!r})\nimport serving, other, imported\nother.call()\nserving.serve()"
+    play(tmp_path, script, 2, backend)
+    assert (capsys.readouterr().out, later.exists()) == ("end\n", False)
+
+
 def test_os_exit_ends_the_run_as_mpiexec_does(tmp_path: Path, backend: Any, capsys: Capture) -> None:
     """`os._exit` without Finalize ends all ranks; exit functions and `finally` blocks of the rank do not run."""
     script = """

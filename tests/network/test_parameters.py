@@ -11,6 +11,7 @@ import pytest
 import fakempi
 from fakempi import CostModel, Dragonfly, FatTree, FileServer, Hockney, LogGP, Torus, TwoGroups, TwoLevel, ZeroCost
 from fakempi.core.network.models.multi_level import Level, MultiLevel, PiecewiseLinear
+from fakempi.core.options import cost_model
 
 NAMES = {**vars(fakempi.MPI), **{each.__name__: each for each in (
     Dragonfly, FatTree, FileServer, Hockney, LogGP, Torus, TwoGroups, TwoLevel, ZeroCost, MultiLevel, Level, PiecewiseLinear,
@@ -62,7 +63,34 @@ def test_models_are_equal_in_any_notation_and_user_defined_ones_too() -> None:
         type("Empty", (CostModel,), {})(1)
 
 
-def test_duplex_is_true_or_false() -> None:
+def test_switches_are_true_or_false() -> None:
     """Not a text, which would be true."""
+    with pytest.raises(TypeError, match=r"^FatTree: static='no' is not True or False\.$"):
+        FatTree(static="no")  # type: ignore[arg-type]  # for the test
     with pytest.raises(TypeError, match=r"^Hockney: duplex='no' is not True or False\.$"):
         Hockney(duplex="no")  # type: ignore[arg-type]
+
+
+def test_the_common_parameters_are_passed_by_keyword() -> None:
+    """After the leading parameters of each model, which are its own."""
+    for kind, own in {Hockney: (1, 0), LogGP: (1, 0, 1, 0), Torus: (4, 2), ZeroCost: ()}.items():
+        assert kind(*own, eager_limit=0).eager_limit == 0
+        with pytest.raises(TypeError, match="positional argument"):
+            kind(*own, 0)
+
+
+def test_every_model_has_a_file_server_as_a_parameter() -> None:
+    """It is part of the repr and of equality, and has a text form."""
+    server = FileServer(t_s=1)
+    for name, kind in {"loggp": LogGP, "zero_cost": ZeroCost, "torus": Torus, "two_level": TwoLevel}.items():
+        model: Any = kind
+        assert cost_model(f"{name}:files.t_s=1") == model(files=server) != model()
+        assert repr(model(files=server)) == f"{kind.__name__}(files=FileServer(t_s=1))"
+
+
+def test_a_missing_model_within_a_model_is_the_default() -> None:
+    """None, as for every parameter with a default that depends on others."""
+    for kind in (TwoLevel, Torus, FatTree, Dragonfly):
+        model: Any = kind
+        assert model(intra=None) == model()
+    assert TwoLevel(inter=None) == TwoLevel()  # type: ignore[arg-type]  # the earlier type

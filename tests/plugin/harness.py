@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio  # noqa: F401  loaded once, before runs in this process, as are hypothesis and the emulator
 from collections.abc import Sequence
 from importlib.metadata import entry_points
 
-import hypothesis.strategies  # noqa: F401  loaded once, before runs in this process
+import hypothesis.strategies  # noqa: F401
 import pytest
 
 import fakempi.apps.testing.calls

@@ -10,6 +10,7 @@ import pytest
 
 import fakempi
 from fakempi.apps.testing import calls
+from fakempi.core.arguments import BackendName
 from tests.plugin.harness import INSTALLED, LATE, run_pytest
 
 pytest_plugins = ["pytester"]
@@ -290,7 +291,8 @@ def test_ranks_run_on_threads_if_coverage_does_not_support_greenlets(monkeypatch
     monkeypatch.setitem(sys.modules, "coverage", Module)
     assert calls._backend("auto", 5) == "threads"
     assert calls._backend("threads", 5) == "threads"
-    for requested, size in (("greenlets", 5), ("auto", 5000)):
+    impossible: tuple[tuple[BackendName, int], ...] = (("greenlets", 5), ("auto", 5000))
+    for requested, size in impossible:
         with pytest.raises(pytest.fail.Exception, match=r'concurrency = \["thread", "greenlet"\]'):
             calls._backend(requested, size)
     monkeypatch.setattr(Coverage, "concurrency", ("thread", "greenlet"))

@@ -11,9 +11,6 @@ from hypothesis import strategies as st
 
 from fakempi.core.reports.deadlock import (
     LINES,
-    AwaitedEvent,
-    BlockedRank,
-    NearMiss,
     ReportText,
     Unreceived,
     find_cycle,
@@ -21,6 +18,7 @@ from fakempi.core.reports.deadlock import (
 )
 from fakempi.core.reports.ranks import Names
 from fakempi.errors import DeadlockError, LivelockError
+from fakempi.errors.records import AwaitedEvent, BlockedRank, NearMiss
 
 
 def waits_for(rank: int, *peers: int, any_suffices: bool = False, size: int = 0) -> BlockedRank:

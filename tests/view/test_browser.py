@@ -80,6 +80,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     traces = {"ring": fakempi.run(ring, 8, cost=COST, trace=True).trace, "many": fakempi.run(many, 1000, trace=True).trace}
     with pytest.raises(fakempi.DeadlockError) as caught:
         fakempi.run(knot, 4, trace=True)
+    assert isinstance(caught.value.trace, fakempi.Trace)
     traces["knot"] = caught.value.trace
     slow = fakempi.run(ring, 8, cost=SLOW, trace=True).trace
     assert slow is not None

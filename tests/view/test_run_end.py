@@ -106,7 +106,7 @@ def trace_of(program: Callable[[Any], None], **options: Any) -> Trace:
     """The trace of a failing run."""
     with pytest.raises(fakempi.RunError) as caught:
         fakempi.run(program, 2, trace=True, **options)
-    assert caught.value.trace is not None
+    assert isinstance(caught.value.trace, Trace)
     return caught.value.trace
 
 
@@ -191,7 +191,7 @@ def test_blocked_time_is_not_the_time_after_the_end() -> None:
     with pytest.raises(fakempi.DeadlockError) as caught:
         fakempi.run(main, 3, trace=True)
     trace = caught.value.trace
-    assert trace is not None
+    assert isinstance(trace, Trace)
     assert {state: spent for state, (spent, _) in totals(trace).items() if spent} == {"blocked": 1.0, "ended early": 1.0}
     assert shown_end(trace) == 1.2
     bins = np.linspace(0, 1.2, 7)

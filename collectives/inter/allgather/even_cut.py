@@ -30,15 +30,7 @@ from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Rounds
 from collectives.inter_patterns.even_cut import exchange_pieces, exchange_pieces_schedule, gathered_pieces, unknown_order
 from collectives.inter_patterns.full_duplex import ALLGATHER, ALLGATHERV, gather_parts, nearly_equal_sizes
-from collectives.inter_patterns.groups import (
-    checked_sizes,
-    concurrent,
-    group_and_rank,
-    scratch_in,
-    sent_in,
-    sequential,
-    unsupported,
-)
+from collectives.inter_patterns.groups import checked_sizes, concurrent, part_claims, sequential
 from collectives.inter_patterns.posted import posted
 from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm, Intercomm
@@ -51,20 +43,12 @@ def schedule(case: Case) -> Rounds | None:
     return sequential(exchange_pieces_schedule(case, order), gathered)
 
 
-def why_unsupported(case: Case) -> str | None:
-    return unknown_order(allgather_even_cut.parameter(case, "receive_order")) or unsupported(gathered_pieces(case))
+CLAIMS = part_claims(
+    gathered_pieces, schedule, sent=lambda case, rank: case.m if rank < case.p else case.m_b, why_unsupported=unknown_order
+)
 
 
-def closed_sent(case: Case, rank: int) -> int | None:
-    parts = sent_in(gathered_pieces(case), rank)
-    return None if parts is None else (case.m if group_and_rank(case, rank)[0] else case.m_b) + parts
-
-
-def scratch(case: Case, rank: int) -> int:
-    return scratch_in(gathered_pieces(case), rank)
-
-
-@algorithm(schedule=schedule, scratch=scratch, why_unsupported=why_unsupported, closed_sent=closed_sent)
+@algorithm(**CLAIMS)
 def allgather_even_cut(
     inter: Intercomm,
     local: Comm,

@@ -33,7 +33,6 @@ from collectives.catalogue.declaration import algorithm
 from collectives.inter_patterns.full_duplex import (
     ALLGATHER,
     ALLGATHERV,
-    PARAMETERS,
     Sides,
     gather_parts,
     pieces_of_all,
@@ -53,13 +52,10 @@ def _piece_back(s: Sides, j: int, c: int) -> tuple[int, int]:
 
 def _parts(case: Case) -> list[GroupPart]:
     s, a, b, _ = case_sides(case)
-    return [
-        gather_part(pieces_of_all(s.p, s.q, s.k_b), a, case),
-        gather_part(runs_of_all(s.p, s.q, s.k_a), b, case),
-    ]
+    return [gather_part(pieces_of_all(s.p, s.q, s.k_b), a, case), gather_part(runs_of_all(s.p, s.q, s.k_a), b, case)]
 
 
-@algorithm(checks_itself=True, parameters=PARAMETERS, **duplex_claims(_piece_back, _parts))
+@algorithm(**duplex_claims(_piece_back, _parts))
 def allgather_full_duplex(
     inter: Intercomm,
     local: Comm,
@@ -71,7 +67,7 @@ def allgather_full_duplex(
     tag: int = 0,
 ) -> None:
     """Gather the blocks of the other group's ranks to all ranks of this group."""
-    rank, s = inter.Get_rank(), sides(allgather_full_duplex, inter, local, sendbuf, recvbuf, allgather, allgatherv)
+    rank, s = inter.Get_rank(), sides(inter, sendbuf, recvbuf)
     if s.in_a:
         j = s.run_of(rank)
         pieces, c, start = s.pieces(j), rank - s.runs.start(j), j * s.k_b

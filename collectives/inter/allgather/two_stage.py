@@ -31,7 +31,7 @@ from collections.abc import Iterable
 
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.declaration import algorithm
-from collectives.inter_patterns.full_duplex import ALLGATHER, ALLGATHERV, PARAMETERS, Sides, gather_parts, runs_of_all, sides
+from collectives.inter_patterns.full_duplex import ALLGATHER, ALLGATHERV, Sides, gather_parts, runs_of_all, sides
 from collectives.inter_patterns.full_duplex_claims import case_sides, duplex_claims, gather_part
 from collectives.inter_patterns.groups import GroupPart
 from collectives.tools.blocks import Layout
@@ -82,7 +82,7 @@ def _kinds(case: Case) -> list[GroupPart]:
     return _parts(case, {0, s.q - 1}, {0, s.p // s.q - 1})
 
 
-@algorithm(checks_itself=True, parameters=PARAMETERS, **duplex_claims(_piece_back, _parts, _kinds))
+@algorithm(**duplex_claims(_piece_back, _parts, _kinds))
 def allgather_two_stage(
     inter: Intercomm,
     local: Comm,
@@ -94,7 +94,7 @@ def allgather_two_stage(
     tag: int = 0,
 ) -> None:
     """Gather the blocks of the other group's ranks to all ranks of this group."""
-    rank, s = inter.Get_rank(), sides(allgather_two_stage, inter, local, sendbuf, recvbuf, allgather, allgatherv)
+    rank, s = inter.Get_rank(), sides(inter, sendbuf, recvbuf)
     if s.in_a:
         _exchange_in_a(inter, sendbuf, recvbuf, s, rank, tag)
         j = rank % s.q

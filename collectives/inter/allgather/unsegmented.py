@@ -32,7 +32,7 @@ from collections.abc import Iterable
 
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.declaration import algorithm
-from collectives.inter_patterns.full_duplex import ALLGATHER, ALLGATHERV, PARAMETERS, Sides, gather_parts, runs_of_all, sides
+from collectives.inter_patterns.full_duplex import ALLGATHER, ALLGATHERV, Sides, gather_parts, runs_of_all, sides
 from collectives.inter_patterns.full_duplex_claims import case_sides, duplex_claims, gather_part
 from collectives.inter_patterns.groups import GroupPart
 from collectives.tools.messages import exchange
@@ -69,7 +69,7 @@ def _kinds(case: Case) -> list[GroupPart]:
     return _parts(case, {0, s.p // s.q - 1})
 
 
-@algorithm(checks_itself=True, parameters=PARAMETERS, **duplex_claims(_piece_back, _parts, _kinds))
+@algorithm(**duplex_claims(_piece_back, _parts, _kinds))
 def allgather_unsegmented(
     inter: Intercomm,
     local: Comm,
@@ -81,7 +81,7 @@ def allgather_unsegmented(
     tag: int = 0,
 ) -> None:
     """Gather the blocks of the other group's ranks to all ranks of this group."""
-    rank, s = inter.Get_rank(), sides(allgather_unsegmented, inter, local, sendbuf, recvbuf, allgather, allgatherv)
+    rank, s = inter.Get_rank(), sides(inter, sendbuf, recvbuf)
     if s.in_a:
         j = s.run_of(rank)
         c = rank - s.runs.start(j)

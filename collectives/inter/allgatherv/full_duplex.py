@@ -41,11 +41,9 @@ from collectives.inter_patterns.groups import (
     checked_sizes,
     concurrent,
     group_and_rank,
+    part_claims,
     process_numbers,
-    scratch_in,
-    sent_in,
     sequential,
-    unsupported,
 )
 from collectives.inter_patterns.posted import posted
 from collectives.intra.allreduce import recursive_doubling as allreduce_doubling
@@ -65,22 +63,6 @@ def schedule(case: Case) -> Rounds | None:
     return sequential(counting, exchange_pieces_schedule(case, order), gathering)
 
 
-def why_unsupported(case: Case) -> str | None:
-    parts = [*_counting(case), *gathered_pieces(case)]
-    return unknown_order(allgatherv_full_duplex.parameter(case, "receive_order")) or unsupported(parts)
-
-
-def closed_sent(case: Case, rank: int) -> int | None:
-    in_a, there = group_and_rank(case, rank)
-    own = case.groups[0 if in_a else 1].layout.size(there) * case.itemsize
-    parts = sent_in([*_counting(case), *gathered_pieces(case)], rank)
-    return None if parts is None else own + parts
-
-
-def scratch(case: Case, rank: int) -> int:
-    return scratch_in([*_counting(case), *gathered_pieces(case)], rank)
-
-
 def _counting(case: Case) -> list[GroupPart]:
     names = ("allreduce", "exscan")
     return [
@@ -96,7 +78,17 @@ def _free_sums(case: Case) -> Rounds | None:
     return None if plan is None else ([t._replace(combined=0) for t in transfers] for transfers in plan)
 
 
-@algorithm(schedule=schedule, scratch=scratch, why_unsupported=why_unsupported, closed_sent=closed_sent)
+def sent(case: Case, rank: int) -> int:
+    in_a, own = group_and_rank(case, rank)
+    return case.groups[0 if in_a else 1].layout.size(own) * case.itemsize
+
+
+CLAIMS = part_claims(
+    lambda case: [*_counting(case), *gathered_pieces(case)], schedule, sent=sent, why_unsupported=unknown_order
+)
+
+
+@algorithm(**CLAIMS)
 def allgatherv_full_duplex(
     inter: Intercomm,
     local: Comm,

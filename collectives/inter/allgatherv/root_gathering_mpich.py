@@ -26,38 +26,7 @@ Source   Kang, Träff, Al-Bahrani, Agrawal, Choudhary, Liao, Scalable Algorithms
          Allgatherv, Parallel Computing 85 (2019), doi:10.1016/j.parco.2019.04.015, Eq. 2
 """
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
-from collectives.catalogue.algorithm import Algorithm
-from collectives.catalogue.declaration import algorithm
-from collectives.inter_patterns.root_gathering import exchange_in_turn_by_counts
-from collectives.inter_patterns.root_gathering_claims import in_turn_claims
-from collectives.intra.allgather import bruck
-from collectives.intra.bcast import scatter_ring_allgather
+from collectives.inter_patterns.root_gathering import allgatherv_in_turn
 from collectives.intra.gatherv import linear
-from collectives.tools.protocol import Buffer, Comm, Intercomm
 
-GATHERV, BCAST = linear.gatherv_linear, scatter_ring_allgather.bcast_scatter_ring_allgather
-ALLGATHER = bruck.allgather_bruck
-PARAMETERS = {"gatherv": GATHERV, "allgather": ALLGATHER, "bcast": BCAST, "first": None}
-
-
-@algorithm(checks_itself=True, parameters=PARAMETERS, **in_turn_claims(PARAMETERS))
-def allgatherv_root_gathering_mpich(
-    inter: Intercomm,
-    local: Comm,
-    sendbuf: Buffer,
-    recvbuf: Buffer,
-    counts: Sequence[int],
-    *,
-    gatherv: Algorithm = GATHERV,
-    allgather: Algorithm = ALLGATHER,
-    bcast: Algorithm = BCAST,
-    first: bool | None = None,
-    tag: int = 0,
-) -> None:
-    """Gather the blocks of the other group's ranks to all ranks of this group."""
-    parts = {"gatherv": gatherv, "allgather": allgather, "bcast": bcast}
-    exchange_in_turn_by_counts(allgatherv_root_gathering_mpich, inter, local, sendbuf, recvbuf, counts, parts, first, tag)
+allgatherv_root_gathering_mpich = allgatherv_in_turn(__name__, linear.gatherv_linear)

@@ -34,11 +34,9 @@ from collectives.inter_patterns.groups import (
     checked_sizes,
     concurrent,
     group_and_rank,
+    part_claims,
     process_numbers,
-    scratch_in,
-    sent_in,
     sequential,
-    unsupported,
 )
 from collectives.inter_patterns.posted import posted
 from collectives.inter_patterns.reduce_in_pieces import REDUCE_SCATTER, own_piece, reduce_scatter_parts
@@ -59,20 +57,6 @@ def schedule(case: Case) -> Rounds | None:
     return sequential(reduced, across, gathered)
 
 
-def why_unsupported(case: Case) -> str | None:
-    order = allreduce_even_cut.parameter(case, "receive_order")
-    return unknown_order(order) or unsupported([*_reduced(case), *_gathered(case)])
-
-
-def closed_sent(case: Case, rank: int) -> int | None:
-    parts = sent_in([*_reduced(case), *_gathered(case)], rank)
-    return None if parts is None else parts + _piece(case, rank)
-
-
-def scratch(case: Case, rank: int) -> int:
-    return scratch_in([*_reduced(case), *_gathered(case)], rank) + _piece(case, rank)
-
-
 def _elements(case: Case) -> tuple[int, int]:
     return case.elements, case.m_b // case.itemsize
 
@@ -90,19 +74,20 @@ def _reduced(case: Case) -> list[GroupPart]:
 
 def _gathered(case: Case) -> list[GroupPart]:
     (a, b), (in_a, in_b) = _elements(case), process_numbers(case)
-    return [
-        gather_part(nearly_equal_sizes(b, case.p), in_a, case),
-        gather_part(nearly_equal_sizes(a, case.q), in_b, case),
-    ]
+    return [gather_part(nearly_equal_sizes(b, case.p), in_a, case), gather_part(nearly_equal_sizes(a, case.q), in_b, case)]
 
 
-@algorithm(
-    schedule=schedule,
-    scratch=scratch,
-    why_unsupported=why_unsupported,
-    closed_sent=closed_sent,
-    closed_combined=lambda case: None,
+CLAIMS = part_claims(
+    lambda case: [*_reduced(case), *_gathered(case)],
+    schedule,
+    sent=_piece,
+    held=_piece,
+    why_unsupported=unknown_order,
+    reduces=True,
 )
+
+
+@algorithm(**CLAIMS)
 def allreduce_even_cut(
     inter: Intercomm,
     local: Comm,

@@ -23,46 +23,27 @@ from __future__ import annotations
 
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.declaration import algorithm
-from collectives.catalogue.schedule import Rounds
 from collectives.inter.bcast import joined
 from collectives.inter.reduce import circulant
-from collectives.inter_patterns.groups import (
-    UNDECIDED,
-    GroupPart,
-    RootRole,
-    concurrent,
-    process_numbers,
-    scratch_in,
-    sent_in,
-    unsupported,
-)
+from collectives.inter_patterns.groups import UNDECIDED, GroupPart, RootRole, concurrent, part_claims, process_numbers
 from collectives.inter_patterns.joined import STARTUP_BYTES
 from collectives.inter_patterns.one_leader import a_is_larger
 from collectives.intra.bcast import binomial as bcast_binomial
 from collectives.intra.reduce import binomial as reduce_binomial
 from collectives.tools.blocks import scratch as spare_memory
-from collectives.tools.local import check_local
 from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
 
 REDUCE, BCAST = reduce_binomial.reduce_binomial, bcast_binomial.bcast_binomial
 THERE, BACK = joined.bcast_joined, circulant.reduce_circulant
 
 
-def why_unsupported(case: Case) -> str | None:
-    return UNDECIDED.format(p=case.p) if a_is_larger(case) is None else unsupported(_parts(case))
+def undecided(case: Case) -> str | None:
+    return UNDECIDED.format(p=case.p) if a_is_larger(case) is None else None
 
 
-def schedule(case: Case) -> Rounds | None:
-    return concurrent(_parts(case))
-
-
-def scratch(case: Case, rank: int) -> int:
+def held(case: Case, rank: int) -> int:
     leader, nbytes = (case.p, case.m_b) if a_is_larger(case) else (0, case.m)
-    return scratch_in(_parts(case), rank) + (nbytes if rank == leader else 0)
-
-
-def closed_sent(case: Case, rank: int) -> int | None:
-    return sent_in(_parts(case), rank)
+    return nbytes if rank == leader else 0
 
 
 def _parts(case: Case) -> list[GroupPart]:
@@ -82,13 +63,10 @@ def _parts(case: Case) -> list[GroupPart]:
     ]
 
 
-@algorithm(
-    schedule=schedule,
-    scratch=scratch,
-    why_unsupported=why_unsupported,
-    closed_sent=closed_sent,
-    closed_combined=lambda case: None,
-)
+CLAIMS = part_claims(_parts, lambda case: concurrent(_parts(case)), held=held, why_unsupported=undecided, reduces=True)
+
+
+@algorithm(**CLAIMS)
 def allreduce_one_leader(
     inter: Intercomm,
     local: Comm,
@@ -103,12 +81,7 @@ def allreduce_one_leader(
     tag: int = 0,
 ) -> None:
     """Leave the result of the other group's operands in `recvbuf` on every rank."""
-    check_local(inter, local)
-    p, q = inter.Get_size(), inter.Get_remote_size()
-    parameters = {"reduce": reduce, "bcast": bcast, "startup_bytes": startup_bytes, "first": first}
-    case = Case(p, q=q, commutative=op.Is_commutative(), parameters=parameters)
-    allreduce_one_leader.check(case)
-    if a_is_larger(case):
+    if a_is_larger(Case(inter.Get_size(), q=inter.Get_remote_size(), parameters={"first": first})):
         THERE.run(inter, local, recvbuf, root=0, startup_bytes=startup_bytes, tag=tag)
         BACK.run(inter, local, sendbuf, None, op=op, root=0, startup_bytes=startup_bytes, tag=tag)
         return

@@ -24,20 +24,10 @@ Source   Silva, Silva, Implementing MPI-2 Extended Collective Operations, EuroPV
 
 from __future__ import annotations
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Algorithm, Case, Claims
 from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Rounds, Seconds, Transfer, message
-from collectives.inter_patterns.groups import (
-    UNDECIDED,
-    GroupPart,
-    a_comes_first,
-    concurrent,
-    process_numbers,
-    scratch_in,
-    sent_in,
-    sequential,
-    unsupported,
-)
+from collectives.inter_patterns.groups import GroupPart, concurrent, part_claims, process_numbers, sequential, undecided
 from collectives.inter_patterns.root_gathering import exchange_in_turn, resolve_first
 from collectives.inter_patterns.root_gathering_claims import exchange_in_turn_schedule
 from collectives.intra.bcast import binomial as bcast_binomial
@@ -50,23 +40,10 @@ from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
 REDUCE, BCAST = reduce_binomial.reduce_binomial, bcast_binomial.bcast_binomial
 
 
-def why_unsupported(case: Case) -> str | None:
-    return UNDECIDED.format(p=case.p) if a_comes_first(case) is None else unsupported(_parts(case))
-
-
 def schedule(case: Case) -> Rounds | None:
     reduce_a, reduce_b, bcast_a, bcast_b = _parts(case)
     leaders = Transfer(0, case.p, case.m), Transfer(case.p, 0, case.m_b)
     return sequential(concurrent([reduce_a, reduce_b]), exchange_in_turn_schedule(case, leaders, bcast_a, bcast_b))
-
-
-def scratch(case: Case, rank: int) -> int:
-    return scratch_in(_parts(case), rank) + _by_leaders(case, rank)
-
-
-def closed_sent(case: Case, rank: int) -> int | None:
-    within = sent_in(_parts(case), rank)
-    return None if within is None else within + _by_leaders(case, rank)
 
 
 def closed_rounds(case: Case) -> int | None:
@@ -103,17 +80,12 @@ def _parts(case: Case) -> list[GroupPart]:
     ]
 
 
-@algorithm(
-    checks_itself=True,
-    schedule=schedule,
-    scratch=scratch,
-    why_unsupported=why_unsupported,
-    closed_rounds=closed_rounds,
-    closed_sent=closed_sent,
-    closed_time=closed_time,
-    closed_combined=closed_combined,
-    in_order=True,
+CLAIMS = part_claims(_parts, schedule, sent=_by_leaders, held=_by_leaders, why_unsupported=undecided) | Claims(
+    closed_rounds=closed_rounds, closed_time=closed_time, closed_combined=closed_combined
 )
+
+
+@algorithm(checks_itself=True, in_order=True, **CLAIMS)
 def allreduce_wmpi(
     inter: Intercomm,
     local: Comm,

@@ -16,19 +16,7 @@ Best     as a baseline: wmpi sends the same messages in an order that keeps more
 Source   Open MPI, ompi/mca/coll/basic/coll_basic_alltoall.c: alltoall_inter
 """
 
-from __future__ import annotations
+from collectives.inter_patterns.alltoall import exchange_in_rank_order
+from collectives.inter_patterns.families import alltoall
 
-from collectives.catalogue.declaration import algorithm
-from collectives.inter_patterns.alltoall import bytes_sent, exchange_in_rank_order
-from collectives.tools.blocks import Layout
-from collectives.tools.local import check_local
-from collectives.tools.protocol import Buffer, Comm, Intercomm
-
-
-@algorithm(schedule=None, closed_sent=bytes_sent)
-def alltoall_linear(inter: Intercomm, local: Comm, sendbuf: Buffer, recvbuf: Buffer, *, tag: int = 0) -> None:
-    """Exchange equal blocks with every rank of the other group."""
-    check_local(inter, local)
-    q = inter.Get_remote_size()
-    out, into = Layout.equal(sendbuf.size, q), Layout.equal(recvbuf.size, q)
-    exchange_in_rank_order(inter, lambda other: out.block(sendbuf, other), lambda other: into.block(recvbuf, other), tag)
+alltoall_linear = alltoall(__name__, exchange_in_rank_order)

@@ -15,27 +15,9 @@ Source   fakempi; within one group: Thakur, Rabenseifner, Gropp, Optimization of
          MPICH, International Journal of High Performance Computing Applications 19 (2005), doi:10.1177/1094342005051521
 """
 
-from __future__ import annotations
+from collectives.inter_patterns.alltoall import even_rounds, even_time, exchange_in_rounds, exchange_in_rounds_schedule
+from collectives.inter_patterns.families import alltoall
 
-from collectives.catalogue.declaration import algorithm
-from collectives.inter_patterns.alltoall import (
-    bytes_sent,
-    even_rounds,
-    even_time,
-    exchange_in_rounds,
-    exchange_in_rounds_schedule,
+alltoall_pairwise = alltoall(
+    __name__, exchange_in_rounds, schedule=exchange_in_rounds_schedule, closed_rounds=even_rounds, closed_time=even_time
 )
-from collectives.tools.blocks import Layout
-from collectives.tools.local import check_local
-from collectives.tools.protocol import Buffer, Comm, Intercomm
-from collectives.tools.unbuffered import UnbufferedBetween
-
-
-@algorithm(schedule=exchange_in_rounds_schedule, closed_rounds=even_rounds, closed_sent=bytes_sent, closed_time=even_time)
-def alltoall_pairwise(inter: Intercomm, local: Comm, sendbuf: Buffer, recvbuf: Buffer, *, tag: int = 0) -> None:
-    """Exchange equal blocks with every rank of the other group."""
-    check_local(inter, local)
-    q = inter.Get_remote_size()
-    out, into = Layout.equal(sendbuf.size, q), Layout.equal(recvbuf.size, q)
-    between = UnbufferedBetween(inter)
-    exchange_in_rounds(between, lambda other: out.block(sendbuf, other), lambda other: into.block(recvbuf, other), tag)

@@ -14,27 +14,9 @@ Best     long blocks: max(p, q) blocks per rank is the lower bound; the same tim
 Source   MPICH, src/mpi/coll/alltoall/alltoall_inter_pairwise_exchange.c
 """
 
-from __future__ import annotations
+from collectives.inter_patterns.alltoall import even_rounds, even_time, exchange_spreading, exchange_spreading_schedule
+from collectives.inter_patterns.families import alltoall
 
-from collectives.catalogue.declaration import algorithm
-from collectives.inter_patterns.alltoall import (
-    bytes_sent,
-    even_rounds,
-    even_time,
-    exchange_spreading,
-    exchange_spreading_schedule,
+alltoall_spread = alltoall(
+    __name__, exchange_spreading, schedule=exchange_spreading_schedule, closed_rounds=even_rounds, closed_time=even_time
 )
-from collectives.tools.blocks import Layout
-from collectives.tools.local import check_local
-from collectives.tools.protocol import Buffer, Comm, Intercomm
-from collectives.tools.unbuffered import UnbufferedBetween
-
-
-@algorithm(schedule=exchange_spreading_schedule, closed_rounds=even_rounds, closed_sent=bytes_sent, closed_time=even_time)
-def alltoall_spread(inter: Intercomm, local: Comm, sendbuf: Buffer, recvbuf: Buffer, *, tag: int = 0) -> None:
-    """Exchange equal blocks with every rank of the other group."""
-    check_local(inter, local)
-    q = inter.Get_remote_size()
-    out, into = Layout.equal(sendbuf.size, q), Layout.equal(recvbuf.size, q)
-    between = UnbufferedBetween(inter)
-    exchange_spreading(between, lambda other: out.block(sendbuf, other), lambda other: into.block(recvbuf, other), tag)

@@ -20,23 +20,7 @@ Best     networks that handle many messages at once; late ranks delay no other p
 Source   Silva, Silva, Implementing MPI-2 Extended Collective Operations, EuroPVM/MPI 1999, section 2
 """
 
-from __future__ import annotations
+from collectives.inter_patterns.alltoall import exchange_all_at_once
+from collectives.inter_patterns.families import alltoall
 
-from collectives.catalogue.declaration import algorithm
-from collectives.inter_patterns.alltoall import bytes_sent, exchange_all_at_once
-from collectives.tools.blocks import Layout
-from collectives.tools.local import check_local
-from collectives.tools.protocol import Buffer, Comm, Intercomm
-
-
-@algorithm(schedule=None, closed_sent=bytes_sent)
-def alltoall_wmpi(
-    inter: Intercomm, local: Comm, sendbuf: Buffer, recvbuf: Buffer, *, first: bool | None = None, tag: int = 0
-) -> None:
-    """Exchange equal blocks with every rank of the other group."""
-    check_local(inter, local)
-    q = inter.Get_remote_size()
-    out, into = Layout.equal(sendbuf.size, q), Layout.equal(recvbuf.size, q)
-    exchange_all_at_once(
-        inter, lambda other: out.block(sendbuf, other), lambda other: into.block(recvbuf, other), first, tag
-    )
+alltoall_wmpi = alltoall(__name__, exchange_all_at_once)

@@ -12,32 +12,7 @@ Best     as a baseline: wmpi sends the same messages in an order that keeps more
 Source   Open MPI, ompi/mca/coll/basic/coll_basic_alltoallv.c: alltoallv_inter
 """
 
-from __future__ import annotations
+from collectives.inter_patterns.alltoall import exchange_in_rank_order
+from collectives.inter_patterns.families import alltoallv
 
-from collections.abc import Sequence
-
-from collectives.catalogue.declaration import algorithm
-from collectives.inter_patterns.alltoall import bytes_sent, exchange_in_rank_order
-from collectives.tools.blocks import cut
-from collectives.tools.local import check_local
-from collectives.tools.protocol import Buffer, Comm, Intercomm
-
-
-@algorithm(schedule=None, closed_sent=bytes_sent)
-def alltoallv_linear(
-    inter: Intercomm,
-    local: Comm,
-    sendbuf: Buffer,
-    recvbuf: Buffer,
-    sendcounts: Sequence[int],
-    recvcounts: Sequence[int],
-    *,
-    sdispls: Sequence[int] | None = None,
-    rdispls: Sequence[int] | None = None,
-    tag: int = 0,
-) -> None:
-    """Exchange blocks of any size with every rank of the other group."""
-    check_local(inter, local)
-    q = inter.Get_remote_size()
-    outgoing, incoming = cut(sendbuf, sendcounts, sdispls, q), cut(recvbuf, recvcounts, rdispls, q)
-    exchange_in_rank_order(inter, outgoing.__getitem__, incoming.__getitem__, tag)
+alltoallv_linear = alltoallv(__name__, exchange_in_rank_order)

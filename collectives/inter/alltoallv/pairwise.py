@@ -14,33 +14,7 @@ Source   fakempi; within one group: Thakur, Rabenseifner, Gropp, Optimization of
          MPICH, International Journal of High Performance Computing Applications 19 (2005), doi:10.1177/1094342005051521
 """
 
-from __future__ import annotations
+from collectives.inter_patterns.alltoall import exchange_in_rounds, exchange_in_rounds_schedule
+from collectives.inter_patterns.families import alltoallv
 
-from collections.abc import Sequence
-
-from collectives.catalogue.declaration import algorithm
-from collectives.inter_patterns.alltoall import bytes_sent, exchange_in_rounds, exchange_in_rounds_schedule
-from collectives.tools.blocks import cut
-from collectives.tools.local import check_local
-from collectives.tools.protocol import Buffer, Comm, Intercomm
-from collectives.tools.unbuffered import UnbufferedBetween
-
-
-@algorithm(schedule=exchange_in_rounds_schedule, closed_sent=bytes_sent)
-def alltoallv_pairwise(
-    inter: Intercomm,
-    local: Comm,
-    sendbuf: Buffer,
-    recvbuf: Buffer,
-    sendcounts: Sequence[int],
-    recvcounts: Sequence[int],
-    *,
-    sdispls: Sequence[int] | None = None,
-    rdispls: Sequence[int] | None = None,
-    tag: int = 0,
-) -> None:
-    """Exchange blocks of any size with every rank of the other group."""
-    check_local(inter, local)
-    q = inter.Get_remote_size()
-    outgoing, incoming = cut(sendbuf, sendcounts, sdispls, q), cut(recvbuf, recvcounts, rdispls, q)
-    exchange_in_rounds(UnbufferedBetween(inter), outgoing.__getitem__, incoming.__getitem__, tag)
+alltoallv_pairwise = alltoallv(__name__, exchange_in_rounds, schedule=exchange_in_rounds_schedule)

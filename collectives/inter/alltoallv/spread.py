@@ -15,33 +15,7 @@ Best     long blocks of similar size: a rank sends and receives one block at a t
 Source   MPICH, src/mpi/coll/alltoallv/alltoallv_inter_pairwise_exchange.c
 """
 
-from __future__ import annotations
+from collectives.inter_patterns.alltoall import exchange_spreading, exchange_spreading_schedule
+from collectives.inter_patterns.families import alltoallv
 
-from collections.abc import Sequence
-
-from collectives.catalogue.declaration import algorithm
-from collectives.inter_patterns.alltoall import bytes_sent, exchange_spreading, exchange_spreading_schedule
-from collectives.tools.blocks import cut
-from collectives.tools.local import check_local
-from collectives.tools.protocol import Buffer, Comm, Intercomm
-from collectives.tools.unbuffered import UnbufferedBetween
-
-
-@algorithm(schedule=exchange_spreading_schedule, closed_sent=bytes_sent)
-def alltoallv_spread(
-    inter: Intercomm,
-    local: Comm,
-    sendbuf: Buffer,
-    recvbuf: Buffer,
-    sendcounts: Sequence[int],
-    recvcounts: Sequence[int],
-    *,
-    sdispls: Sequence[int] | None = None,
-    rdispls: Sequence[int] | None = None,
-    tag: int = 0,
-) -> None:
-    """Exchange blocks of any size with every rank of the other group."""
-    check_local(inter, local)
-    q = inter.Get_remote_size()
-    outgoing, incoming = cut(sendbuf, sendcounts, sdispls, q), cut(recvbuf, recvcounts, rdispls, q)
-    exchange_spreading(UnbufferedBetween(inter), outgoing.__getitem__, incoming.__getitem__, tag)
+alltoallv_spread = alltoallv(__name__, exchange_spreading, schedule=exchange_spreading_schedule)

@@ -12,33 +12,7 @@ Best     networks that handle many messages at once; late ranks delay no other p
 Source   Silva, Silva, Implementing MPI-2 Extended Collective Operations, EuroPVM/MPI 1999, section 2
 """
 
-from __future__ import annotations
+from collectives.inter_patterns.alltoall import exchange_all_at_once
+from collectives.inter_patterns.families import alltoallv
 
-from collections.abc import Sequence
-
-from collectives.catalogue.declaration import algorithm
-from collectives.inter_patterns.alltoall import bytes_sent, exchange_all_at_once
-from collectives.tools.blocks import cut
-from collectives.tools.local import check_local
-from collectives.tools.protocol import Buffer, Comm, Intercomm
-
-
-@algorithm(schedule=None, closed_sent=bytes_sent)
-def alltoallv_wmpi(
-    inter: Intercomm,
-    local: Comm,
-    sendbuf: Buffer,
-    recvbuf: Buffer,
-    sendcounts: Sequence[int],
-    recvcounts: Sequence[int],
-    *,
-    sdispls: Sequence[int] | None = None,
-    rdispls: Sequence[int] | None = None,
-    first: bool | None = None,
-    tag: int = 0,
-) -> None:
-    """Exchange blocks of any size with every rank of the other group."""
-    check_local(inter, local)
-    q = inter.Get_remote_size()
-    outgoing, incoming = cut(sendbuf, sendcounts, sdispls, q), cut(recvbuf, recvcounts, rdispls, q)
-    exchange_all_at_once(inter, outgoing.__getitem__, incoming.__getitem__, first, tag)
+alltoallv_wmpi = alltoallv(__name__, exchange_all_at_once)

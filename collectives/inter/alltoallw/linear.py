@@ -11,25 +11,7 @@ Best     as a baseline: wmpi sends the same messages in an order that keeps more
 Source   Open MPI, ompi/mca/coll/basic/coll_basic_alltoallw.c: alltoallw_inter
 """
 
-from __future__ import annotations
+from collectives.inter_patterns.alltoall import exchange_in_rank_order
+from collectives.inter_patterns.families import alltoallw
 
-from collections.abc import Sequence
-from typing import Any
-
-from collectives.catalogue.declaration import algorithm
-from collectives.inter_patterns.alltoall import bytes_sent, exchange_in_rank_order
-from collectives.patterns.pairs.blocks import check_block_count
-from collectives.tools.local import check_local
-from collectives.tools.protocol import Comm, Intercomm
-
-
-@algorithm(schedule=None, closed_sent=bytes_sent)
-def alltoallw_linear(
-    inter: Intercomm, local: Comm, sendblocks: Sequence[Any], recvblocks: Sequence[Any], *, tag: int = 0
-) -> None:
-    """Exchange one buffer with each rank of the other group."""
-    check_local(inter, local)
-    q = inter.Get_remote_size()
-    check_block_count(sendblocks, q)
-    check_block_count(recvblocks, q)
-    exchange_in_rank_order(inter, sendblocks.__getitem__, recvblocks.__getitem__, tag)
+alltoallw_linear = alltoallw(__name__, exchange_in_rank_order)

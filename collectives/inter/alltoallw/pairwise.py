@@ -13,26 +13,7 @@ Source   fakempi; within one group: Thakur, Rabenseifner, Gropp, Optimization of
          MPICH, International Journal of High Performance Computing Applications 19 (2005), doi:10.1177/1094342005051521
 """
 
-from __future__ import annotations
+from collectives.inter_patterns.alltoall import exchange_in_rounds, exchange_in_rounds_schedule
+from collectives.inter_patterns.families import alltoallw
 
-from collections.abc import Sequence
-from typing import Any
-
-from collectives.catalogue.declaration import algorithm
-from collectives.inter_patterns.alltoall import bytes_sent, exchange_in_rounds, exchange_in_rounds_schedule
-from collectives.patterns.pairs.blocks import check_block_count
-from collectives.tools.local import check_local
-from collectives.tools.protocol import Comm, Intercomm
-from collectives.tools.unbuffered import UnbufferedBetween
-
-
-@algorithm(schedule=exchange_in_rounds_schedule, closed_sent=bytes_sent)
-def alltoallw_pairwise(
-    inter: Intercomm, local: Comm, sendblocks: Sequence[Any], recvblocks: Sequence[Any], *, tag: int = 0
-) -> None:
-    """Exchange one buffer with each rank of the other group."""
-    check_local(inter, local)
-    q = inter.Get_remote_size()
-    check_block_count(sendblocks, q)
-    check_block_count(recvblocks, q)
-    exchange_in_rounds(UnbufferedBetween(inter), sendblocks.__getitem__, recvblocks.__getitem__, tag)
+alltoallw_pairwise = alltoallw(__name__, exchange_in_rounds, schedule=exchange_in_rounds_schedule)

@@ -14,26 +14,7 @@ Best     long blocks of similar size: a rank sends and receives one block at a t
 Source   MPICH, src/mpi/coll/alltoallw/alltoallw_inter_pairwise_exchange.c
 """
 
-from __future__ import annotations
+from collectives.inter_patterns.alltoall import exchange_spreading, exchange_spreading_schedule
+from collectives.inter_patterns.families import alltoallw
 
-from collections.abc import Sequence
-from typing import Any
-
-from collectives.catalogue.declaration import algorithm
-from collectives.inter_patterns.alltoall import bytes_sent, exchange_spreading, exchange_spreading_schedule
-from collectives.patterns.pairs.blocks import check_block_count
-from collectives.tools.local import check_local
-from collectives.tools.protocol import Comm, Intercomm
-from collectives.tools.unbuffered import UnbufferedBetween
-
-
-@algorithm(schedule=exchange_spreading_schedule, closed_sent=bytes_sent)
-def alltoallw_spread(
-    inter: Intercomm, local: Comm, sendblocks: Sequence[Any], recvblocks: Sequence[Any], *, tag: int = 0
-) -> None:
-    """Exchange one buffer with each rank of the other group."""
-    check_local(inter, local)
-    q = inter.Get_remote_size()
-    check_block_count(sendblocks, q)
-    check_block_count(recvblocks, q)
-    exchange_spreading(UnbufferedBetween(inter), sendblocks.__getitem__, recvblocks.__getitem__, tag)
+alltoallw_spread = alltoallw(__name__, exchange_spreading, schedule=exchange_spreading_schedule)

@@ -11,31 +11,7 @@ Best     networks that handle many messages at once; late ranks delay no other p
 Source   Silva, Silva, Implementing MPI-2 Extended Collective Operations, EuroPVM/MPI 1999, section 2
 """
 
-from __future__ import annotations
+from collectives.inter_patterns.alltoall import exchange_all_at_once
+from collectives.inter_patterns.families import alltoallw
 
-from collections.abc import Sequence
-from typing import Any
-
-from collectives.catalogue.declaration import algorithm
-from collectives.inter_patterns.alltoall import bytes_sent, exchange_all_at_once
-from collectives.patterns.pairs.blocks import check_block_count
-from collectives.tools.local import check_local
-from collectives.tools.protocol import Comm, Intercomm
-
-
-@algorithm(schedule=None, closed_sent=bytes_sent)
-def alltoallw_wmpi(
-    inter: Intercomm,
-    local: Comm,
-    sendblocks: Sequence[Any],
-    recvblocks: Sequence[Any],
-    *,
-    first: bool | None = None,
-    tag: int = 0,
-) -> None:
-    """Exchange one buffer with each rank of the other group."""
-    check_local(inter, local)
-    q = inter.Get_remote_size()
-    check_block_count(sendblocks, q)
-    check_block_count(recvblocks, q)
-    exchange_all_at_once(inter, sendblocks.__getitem__, recvblocks.__getitem__, first, tag)
+alltoallw_wmpi = alltoallw(__name__, exchange_all_at_once)

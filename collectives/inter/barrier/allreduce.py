@@ -32,11 +32,9 @@ from collectives.inter_patterns.groups import (
     checked_sizes,
     concurrent,
     group_and_rank,
+    part_claims,
     process_numbers,
-    scratch_in,
-    sent_in,
     sequential,
-    unsupported,
 )
 from collectives.inter_patterns.leaders_exchange import leaders_exchange
 from collectives.intra.bcast import binomial as bcast_binomial
@@ -50,10 +48,6 @@ INTEGER: Final[Any] = np.zeros(1, np.int32)
 NBYTES = 4
 
 
-def why_unsupported(case: Case) -> str | None:
-    return unsupported(_parts(case))
-
-
 def schedule(case: Case) -> Rounds | None:
     reduce_a, reduce_b, *bcasts = _parts(case)
     reduces = concurrent([reduce_a, reduce_b])
@@ -64,22 +58,17 @@ def schedule(case: Case) -> Rounds | None:
     return sequential(free, [across], concurrent(bcasts))
 
 
-def scratch(case: Case, rank: int) -> int:
-    return (NBYTES if group_and_rank(case, rank)[1] else 2 * NBYTES) + scratch_in(_parts(case), rank)
-
-
-def closed_sent(case: Case, rank: int) -> int | None:
-    within = sent_in(_parts(case), rank)
-    return None if within is None else within + (0 if group_and_rank(case, rank)[1] else NBYTES)
-
-
 def _parts(case: Case) -> list[GroupPart]:
     reduce, bcast = barrier_allreduce.parameter(case, "reduce"), barrier_allreduce.parameter(case, "bcast")
     integer = [Case(len(ranks), NBYTES, itemsize=NBYTES) for ranks in process_numbers(case)]
     return [(part, *each) for part in (reduce, bcast) for each in zip(integer, process_numbers(case), strict=True)]
 
 
-@algorithm(schedule=schedule, scratch=scratch, why_unsupported=why_unsupported, closed_sent=closed_sent)
+def sent(case: Case, rank: int) -> int:
+    return 0 if group_and_rank(case, rank)[1] else NBYTES
+
+
+@algorithm(**part_claims(_parts, schedule, sent=sent, held=lambda case, rank: NBYTES + sent(case, rank)))
 def barrier_allreduce(
     inter: Intercomm, local: Comm, *, reduce: Algorithm = REDUCE, bcast: Algorithm = BCAST, tag: int = 0
 ) -> None:

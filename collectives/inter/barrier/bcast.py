@@ -25,39 +25,29 @@ from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Rounds, Transfer
 from collectives.inter_patterns.groups import (
-    UNDECIDED,
     GroupPart,
-    a_comes_first,
+    comes_first,
     concurrent,
+    part_claims,
     process_numbers,
-    scratch_in,
     sequential,
-    unsupported,
+    undecided,
 )
-from collectives.inter_patterns.root_gathering import exchange_in_turn, resolve_first
+from collectives.inter_patterns.root_gathering import exchange_in_turn
 from collectives.inter_patterns.root_gathering_claims import exchange_in_turn_schedule
 from collectives.intra.barrier import dissemination
 from collectives.intra.bcast import binomial as bcast_binomial
 from collectives.tools.blocks import scratch as spare_memory
-from collectives.tools.local import check_local
 from collectives.tools.messages import TOKEN
 from collectives.tools.protocol import Comm, Intercomm
 
 BARRIER, BCAST = dissemination.barrier_dissemination, bcast_binomial.bcast_binomial
 
 
-def why_unsupported(case: Case) -> str | None:
-    return UNDECIDED.format(p=case.p) if a_comes_first(case) is None else unsupported(_parts(case))
-
-
 def schedule(case: Case) -> Rounds | None:
     *barriers, bcast_a, bcast_b = _parts(case)
     leaders = Transfer(0, case.p, 1), Transfer(case.p, 0, 1)
     return sequential(concurrent(barriers), exchange_in_turn_schedule(case, leaders, bcast_a, bcast_b))
-
-
-def scratch(case: Case, rank: int) -> int:
-    return 1 + scratch_in(_parts(case), rank)
 
 
 def _parts(case: Case) -> list[GroupPart]:
@@ -67,7 +57,14 @@ def _parts(case: Case) -> list[GroupPart]:
     return [*barriers, *((bcast, Case(len(ranks), 1, itemsize=1), ranks) for ranks in groups)]
 
 
-@algorithm(checks_itself=True, schedule=schedule, scratch=scratch, why_unsupported=why_unsupported)
+def sent(case: Case, rank: int) -> int:
+    return 1 if rank in (0, case.p) else 0
+
+
+CLAIMS = part_claims(_parts, schedule, sent=sent, held=lambda case, rank: 1, why_unsupported=undecided)
+
+
+@algorithm(**CLAIMS)
 def barrier_bcast(
     inter: Intercomm,
     local: Comm,
@@ -78,10 +75,7 @@ def barrier_bcast(
     tag: int = 0,
 ) -> None:
     """Return when every rank of both groups has entered the barrier."""
-    check_local(inter, local)
-    p, q = inter.Get_size(), inter.Get_remote_size()
-    is_first = resolve_first(barrier_bcast, (p, 0), (q, 0), first)
-    barrier_bcast.check(Case(p, q=q, parameters={"barrier": barrier, "bcast": bcast, "first": is_first}))
+    goes_first = bool(comes_first((inter.Get_size(), 0), (inter.Get_remote_size(), 0), first))
     barrier.run(local, tag=tag)
     byte = spare_memory(TOKEN, 1)
-    exchange_in_turn(inter, local, byte if local.Get_rank() == 0 else None, byte, is_first, bcast, tag)
+    exchange_in_turn(inter, local, byte if local.Get_rank() == 0 else None, byte, goes_first, bcast, tag)

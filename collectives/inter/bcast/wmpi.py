@@ -23,7 +23,7 @@ from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Transfer
 from collectives.inter_patterns.groups import GroupPart, RootRole, process_numbers
-from collectives.inter_patterns.rooted import check_root, group_sizes
+from collectives.inter_patterns.rooted import check_root
 from collectives.inter_patterns.rooted_claims import one_hop_claims
 from collectives.intra.bcast import binomial
 from collectives.tools.blocks import required
@@ -50,7 +50,6 @@ def bcast_wmpi(
     check_root(inter, local, root)
     if root is RootRole.PROC_NULL:
         return
-    _p, _q = group_sizes(inter, root)
     if isinstance(root, RootRole):
         send(inter, required(buf, "the root of a bcast"), 0, tag)
         return

@@ -26,18 +26,9 @@ from collections.abc import Sequence
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Rounds, Transfer, without_empty
-from collectives.inter_patterns.groups import (
-    GroupPart,
-    RootRole,
-    concurrent,
-    process_numbers,
-    scratch_in,
-    sent_in,
-    sequential,
-    unsupported,
-)
+from collectives.inter_patterns.groups import GroupPart, RootRole, concurrent, part_claims, process_numbers, sequential
 from collectives.inter_patterns.root_gathering import collect_by_counts
-from collectives.inter_patterns.rooted import check_root, gathered, group_sizes
+from collectives.inter_patterns.rooted import check_root, gathered
 from collectives.intra.gather import binomial
 from collectives.intra.gatherv import linear
 from collectives.tools.blocks import Layout, required
@@ -48,24 +39,6 @@ GATHER = binomial.gather_binomial
 COUNT_BYTES = 8
 
 
-def why_unsupported(case: Case) -> str | None:
-    return unsupported(_parts(case))
-
-
-def schedule(case: Case) -> Rounds | None:
-    return sequential(concurrent(_parts(case)), [without_empty([Transfer(case.p, case.root, sum(gathered(case)))])])
-
-
-def scratch(case: Case, rank: int) -> int:
-    held = sum(gathered(case)) + COUNT_BYTES * case.q if rank == case.p else 0
-    return held + scratch_in(_parts(case), rank)
-
-
-def closed_sent(case: Case, rank: int) -> int | None:
-    within = sent_in(_parts(case), rank)
-    return None if within is None else within + (sum(gathered(case)) if rank == case.p else 0)
-
-
 def _parts(case: Case) -> list[GroupPart]:
     counts, leaves = Case(case.q, COUNT_BYTES, itemsize=COUNT_BYTES), process_numbers(case)[1]
     return [
@@ -74,7 +47,19 @@ def _parts(case: Case) -> list[GroupPart]:
     ]
 
 
-@algorithm(checks_itself=True, schedule=schedule, scratch=scratch, why_unsupported=why_unsupported, closed_sent=closed_sent)
+def schedule(case: Case) -> Rounds | None:
+    return sequential(concurrent(_parts(case)), [without_empty([Transfer(case.p, case.root, sum(gathered(case)))])])
+
+
+def sent(case: Case, rank: int) -> int:
+    return sum(gathered(case)) if rank == case.p else 0
+
+
+def held(case: Case, rank: int) -> int:
+    return sum(gathered(case)) + COUNT_BYTES * case.q if rank == case.p else 0
+
+
+@algorithm(**part_claims(_parts, schedule, sent=sent, held=held))
 def gatherv_local_gather_remote_send(
     inter: Intercomm,
     local: Comm,
@@ -90,10 +75,8 @@ def gatherv_local_gather_remote_send(
     check_root(inter, local, root)
     if root is RootRole.PROC_NULL:
         return
-    p, q = group_sizes(inter, root)
-    gatherv_local_gather_remote_send.check(Case(p, q=q, counts=(0,) * p, counts_b=(0,) * q, parameters={"gather": gather}))
     if isinstance(root, RootRole):
-        whole = required(recvbuf, "the root of a gatherv")
+        whole, q = required(recvbuf, "the root of a gatherv"), inter.Get_remote_size()
         layout = Layout.of_ranks(counts, q)
         layout.check_size(whole)
         receive(inter, layout.block(whole, 0, q), 0, tag)

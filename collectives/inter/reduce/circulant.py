@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collectives.catalogue.algorithm import Case
-from collectives.catalogue.conditions import commutative_only
+from collectives.catalogue.conditions import all_of, commutative_only
 from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Transfer
 from collectives.inter_patterns.groups import RootRole
@@ -74,10 +74,6 @@ def schedule(case: Case) -> Iterator[Round]:
         yield SynchronouslyPosted(transfers)
 
 
-def why_unsupported(case: Case) -> str | None:
-    return commutative_only(case) or positive_startups_only(case)
-
-
 def scratch(case: Case, rank: int) -> int:
     segment = _pieces(case).size(0) * case.itemsize
     if rank < case.p:
@@ -94,7 +90,11 @@ def closed_sent(case: Case, rank: int) -> int:
 
 
 @algorithm(
-    schedule=schedule, scratch=scratch, why_unsupported=why_unsupported, closed_rounds=closed_rounds, closed_sent=closed_sent
+    schedule=schedule,
+    scratch=scratch,
+    why_unsupported=all_of(commutative_only, positive_startups_only),
+    closed_rounds=closed_rounds,
+    closed_sent=closed_sent,
 )
 def reduce_circulant(
     inter: Intercomm,

@@ -25,7 +25,7 @@ from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Transfer
 from collectives.inter_patterns.groups import GroupPart, RootRole, process_numbers
-from collectives.inter_patterns.rooted import check_root, group_sizes
+from collectives.inter_patterns.rooted import check_root
 from collectives.inter_patterns.rooted_claims import one_hop_claims
 from collectives.intra.reduce import binomial
 from collectives.tools.blocks import required, scratch
@@ -60,7 +60,6 @@ def reduce_wmpi(
     check_root(inter, local, root)
     if root is RootRole.PROC_NULL:
         return
-    _p, _q = group_sizes(inter, root)
     if isinstance(root, RootRole):
         receive(inter, required(recvbuf, "the root of a reduce"), 0, tag)
         return

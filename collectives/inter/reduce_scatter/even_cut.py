@@ -17,43 +17,7 @@ Source   fakempi; the exchange: Kang, Träff, Al-Bahrani, Agrawal, Choudhary, Li
          Intergroup Allgather and Allgatherv, Parallel Computing 85 (2019), doi:10.1016/j.parco.2019.04.015, Algorithm 2
 """
 
-from __future__ import annotations
+from collectives.inter_patterns.families import reduce_scatter
+from collectives.inter_patterns.reduce_and_deliver import deliver_any, delivery_claims
 
-from collections.abc import Sequence
-
-from collectives.catalogue.algorithm import Algorithm
-from collectives.catalogue.declaration import algorithm
-from collectives.inter_patterns.groups import checked_sizes
-from collectives.inter_patterns.reduce_and_deliver import delivery_claims, learn_blocks, reduce_and_deliver
-from collectives.inter_patterns.reduce_in_pieces import REDUCE_SCATTER
-from collectives.intra.bcast import binomial
-from collectives.patterns.reductions import check_blocks
-from collectives.tools.blocks import Layout
-from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
-from collectives.tools.unbuffered import SynchronousComm, UnbufferedBetween
-
-BCAST = binomial.bcast_binomial
-PARAMETERS = {"reduce_scatter": REDUCE_SCATTER, "bcast": BCAST, "receive_order": "multi_target"}
-
-
-@algorithm(parameters=PARAMETERS, **delivery_claims(PARAMETERS))
-def reduce_scatter_even_cut(
-    inter: Intercomm,
-    local: Comm,
-    sendbuf: Buffer,
-    recvbuf: Buffer,
-    counts: Sequence[int],
-    *,
-    op: Op,
-    reduce_scatter: Algorithm = REDUCE_SCATTER,
-    bcast: Algorithm = BCAST,
-    receive_order: str = "multi_target",
-    tag: int = 0,
-) -> None:
-    """Leave the rank's block of the other group's result in `recvbuf`."""
-    p, _ = checked_sizes(inter, local)
-    own_blocks = Layout.of_ranks(counts, p)
-    check_blocks(sendbuf, recvbuf, own_blocks, local.Get_rank())
-    inter, local = UnbufferedBetween(inter), SynchronousComm(local)
-    other_blocks = learn_blocks(inter, local, own_blocks, bcast, tag)
-    reduce_and_deliver(inter, local, sendbuf, recvbuf, own_blocks, other_blocks, op, reduce_scatter, receive_order, tag)
+reduce_scatter_even_cut = reduce_scatter(__name__, deliver_any, **delivery_claims(deliver_any))

@@ -14,40 +14,9 @@ Best     as a baseline: a leader receives all operands of the other group
 Source   Open MPI, ompi/mca/coll/basic/coll_basic_reduce_scatter.c: reduce_scatter_inter
 """
 
-from __future__ import annotations
+from collectives.inter_patterns.families import reduce_scatter
+from collectives.inter_patterns.leader_reduce import reduce_and_scatterv, reduce_at_leaders_claims
 
-from collections.abc import Sequence
-
-from collectives.catalogue.algorithm import Algorithm
-from collectives.catalogue.declaration import algorithm
-from collectives.inter_patterns.groups import checked_sizes
-from collectives.inter_patterns.leader_reduce import reduce_at_leaders, reduce_at_leaders_claims
-from collectives.inter_patterns.leaders_exchange import blocks_of
-from collectives.intra.scatterv import binomial
-from collectives.patterns.reductions import check_blocks
-from collectives.tools.blocks import Layout
-from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
-
-SCATTERV = binomial.scatterv_binomial
-
-
-@algorithm(
-    in_order=True,
-    **reduce_at_leaders_claims(lambda case: blocks_of(case, case.parameters.get("scatterv", SCATTERV))),
+reduce_scatter_linear = reduce_scatter(
+    __name__, reduce_and_scatterv, in_order=True, **reduce_at_leaders_claims(reduce_and_scatterv)
 )
-def reduce_scatter_linear(
-    inter: Intercomm,
-    local: Comm,
-    sendbuf: Buffer,
-    recvbuf: Buffer,
-    counts: Sequence[int],
-    *,
-    op: Op,
-    scatterv: Algorithm = SCATTERV,
-    tag: int = 0,
-) -> None:
-    """Leave the rank's block of the other group's result in `recvbuf`."""
-    p, _ = checked_sizes(inter, local)
-    check_blocks(sendbuf, recvbuf, Layout.of_ranks(counts, p), local.Get_rank())
-    result = reduce_at_leaders(inter, sendbuf, op, tag)
-    scatterv.run(local, result, recvbuf, counts, root=0, tag=tag)

@@ -24,52 +24,9 @@ Source   Silva, Silva, Implementing MPI-2 Extended Collective Operations, EuroPV
          MPICH, src/mpi/coll/reduce_scatter/reduce_scatter_inter_remote_reduce_local_scatter.c
 """
 
-from __future__ import annotations
+from collectives.inter_patterns.families import reduce_scatter
+from collectives.inter_patterns.reduce_in_turn import reduce_in_turn_and_scatterv, reduce_in_turn_claims
 
-from collections.abc import Sequence
-
-from collectives.catalogue.algorithm import Algorithm, Case
-from collectives.catalogue.declaration import algorithm
-from collectives.inter_patterns.leaders_exchange import blocks_of
-from collectives.inter_patterns.reduce_in_turn import reduce_in_turn, reduce_in_turn_claims
-from collectives.inter_patterns.root_gathering import resolve_first
-from collectives.intra.reduce import binomial as reduce_binomial
-from collectives.intra.scatterv import binomial as scatterv_binomial
-from collectives.patterns.reductions import check_blocks
-from collectives.tools.blocks import Layout
-from collectives.tools.local import check_local
-from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
-
-REDUCE, SCATTERV = reduce_binomial.reduce_binomial, scatterv_binomial.scatterv_binomial
-
-
-@algorithm(
-    checks_itself=True,
-    in_order=True,
-    **reduce_in_turn_claims(
-        lambda case: case.parameters.get("reduce", REDUCE),
-        lambda case: blocks_of(case, case.parameters.get("scatterv", SCATTERV)),
-    ),
+reduce_scatter_reduce_then_scatter = reduce_scatter(
+    __name__, reduce_in_turn_and_scatterv, in_order=True, **reduce_in_turn_claims(reduce_in_turn_and_scatterv)
 )
-def reduce_scatter_reduce_then_scatter(
-    inter: Intercomm,
-    local: Comm,
-    sendbuf: Buffer,
-    recvbuf: Buffer,
-    counts: Sequence[int],
-    *,
-    op: Op,
-    reduce: Algorithm = REDUCE,
-    scatterv: Algorithm = SCATTERV,
-    first: bool | None = None,
-    tag: int = 0,
-) -> None:
-    """Leave the rank's block of the other group's result in `recvbuf`."""
-    check_local(inter, local)
-    p, q = inter.Get_size(), inter.Get_remote_size()
-    goes_first = resolve_first(reduce_scatter_reduce_then_scatter, (p, sendbuf.size), (q, sendbuf.size), first)
-    parameters = {"reduce": reduce, "scatterv": scatterv, "first": goes_first}
-    reduce_scatter_reduce_then_scatter.check(Case(p, q=q, commutative=op.Is_commutative(), parameters=parameters))
-    check_blocks(sendbuf, recvbuf, Layout.of_ranks(counts, p), inter.Get_rank())
-    theirs = reduce_in_turn(inter, local, sendbuf, op, reduce, goes_first, tag)
-    scatterv.run(local, theirs, recvbuf, counts, root=0, tag=tag)

@@ -14,40 +14,9 @@ Best     short operands, and ops that need rank order
 Source   Silva, Silva, Implementing MPI-2 Extended Collective Operations, EuroPVM/MPI 1999, section 2
 """
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
-from collectives.catalogue.algorithm import Algorithm
-from collectives.catalogue.declaration import algorithm
-from collectives.inter_patterns.groups import checked_sizes
+from collectives.inter_patterns.families import reduce_scatter
 from collectives.inter_patterns.leader_scatter import leader_scatter_claims, reduce_and_scatter_across
-from collectives.intra.bcast import binomial as bcast_binomial
-from collectives.intra.reduce import binomial as reduce_binomial
-from collectives.patterns.reductions import check_blocks
-from collectives.tools.blocks import Layout
-from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
 
-REDUCE, BCAST = reduce_binomial.reduce_binomial, bcast_binomial.bcast_binomial
-PARAMETERS = {"reduce": REDUCE, "bcast": BCAST}
-
-
-@algorithm(parameters=PARAMETERS, in_order=True, **leader_scatter_claims("reduce_scatter", PARAMETERS))
-def reduce_scatter_wmpi(
-    inter: Intercomm,
-    local: Comm,
-    sendbuf: Buffer,
-    recvbuf: Buffer,
-    counts: Sequence[int],
-    *,
-    op: Op,
-    reduce: Algorithm = REDUCE,
-    bcast: Algorithm = BCAST,
-    tag: int = 0,
-) -> None:
-    """Leave the rank's block of the other group's result in `recvbuf`."""
-    p, q = checked_sizes(inter, local)
-    layout = Layout.of_ranks(counts, p)
-    check_blocks(sendbuf, recvbuf, layout, local.Get_rank())
-    sizes = [layout.size(rank) for rank in range(p)]
-    reduce_and_scatter_across(inter, local, sendbuf, recvbuf, sizes, q, op, reduce, bcast, tag)
+reduce_scatter_wmpi = reduce_scatter(
+    __name__, reduce_and_scatter_across, in_order=True, **leader_scatter_claims(all_sizes=True)
+)

@@ -23,36 +23,7 @@ Source   fakempi; the exchange: Kang, Träff, Al-Bahrani, Agrawal, Choudhary, Li
          Intergroup Allgather and Allgatherv, Parallel Computing 85 (2019), doi:10.1016/j.parco.2019.04.015, Algorithm 2
 """
 
-from __future__ import annotations
+from collectives.inter_patterns.families import reduce_scatter_block
+from collectives.inter_patterns.reduce_and_deliver import deliver_equal, delivery_claims
 
-from collectives.catalogue.algorithm import Algorithm
-from collectives.catalogue.declaration import algorithm
-from collectives.inter_patterns.groups import checked_sizes
-from collectives.inter_patterns.reduce_and_deliver import delivery_claims, reduce_and_deliver
-from collectives.inter_patterns.reduce_in_pieces import REDUCE_SCATTER
-from collectives.patterns.reductions import check_blocks
-from collectives.tools.blocks import Layout
-from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
-from collectives.tools.unbuffered import SynchronousComm, UnbufferedBetween
-
-PARAMETERS = {"reduce_scatter": REDUCE_SCATTER, "receive_order": "multi_target"}
-
-
-@algorithm(parameters=PARAMETERS, **delivery_claims(PARAMETERS))
-def reduce_scatter_block_even_cut(
-    inter: Intercomm,
-    local: Comm,
-    sendbuf: Buffer,
-    recvbuf: Buffer,
-    *,
-    op: Op,
-    reduce_scatter: Algorithm = REDUCE_SCATTER,
-    receive_order: str = "multi_target",
-    tag: int = 0,
-) -> None:
-    """Leave the rank's block of the other group's result in `recvbuf`."""
-    p, q = checked_sizes(inter, local)
-    own_blocks, other_blocks = Layout.equal(sendbuf.size, p), Layout.equal(sendbuf.size, q)
-    check_blocks(sendbuf, recvbuf, own_blocks, local.Get_rank())
-    inter, local = UnbufferedBetween(inter), SynchronousComm(local)
-    reduce_and_deliver(inter, local, sendbuf, recvbuf, own_blocks, other_blocks, op, reduce_scatter, receive_order, tag)
+reduce_scatter_block_even_cut = reduce_scatter_block(__name__, deliver_equal, **delivery_claims(deliver_equal))

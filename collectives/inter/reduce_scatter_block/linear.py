@@ -19,41 +19,9 @@ Best     as a baseline: a leader receives all operands of the other group
 Source   Open MPI, ompi/mca/coll/basic/coll_basic_reduce_scatter_block.c: reduce_scatter_block_inter
 """
 
-from __future__ import annotations
+from collectives.inter_patterns.families import reduce_scatter_block
+from collectives.inter_patterns.leader_reduce import reduce_and_scatter, reduce_at_leaders_claims
 
-from collectives.catalogue.algorithm import Algorithm, Case
-from collectives.catalogue.declaration import algorithm
-from collectives.inter_patterns.groups import GroupPart, checked_sizes, process_numbers
-from collectives.inter_patterns.leader_reduce import reduce_at_leaders, reduce_at_leaders_claims
-from collectives.intra.scatter import binomial
-from collectives.patterns.reductions import check_blocks
-from collectives.tools.blocks import Layout
-from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
-
-SCATTER = binomial.scatter_binomial
-
-
-def _scatters(case: Case) -> list[GroupPart]:
-    scatter = reduce_scatter_block_linear.parameter(case, "scatter")
-    return [
-        (scatter, Case(group.p, group.m, itemsize=group.itemsize), ranks)
-        for group, ranks in zip(case.groups, process_numbers(case), strict=True)
-    ]
-
-
-@algorithm(in_order=True, **reduce_at_leaders_claims(_scatters))
-def reduce_scatter_block_linear(
-    inter: Intercomm,
-    local: Comm,
-    sendbuf: Buffer,
-    recvbuf: Buffer,
-    *,
-    op: Op,
-    scatter: Algorithm = SCATTER,
-    tag: int = 0,
-) -> None:
-    """Leave the rank's block of the other group's result in `recvbuf`."""
-    p, _ = checked_sizes(inter, local)
-    check_blocks(sendbuf, recvbuf, Layout.equal(sendbuf.size, p), local.Get_rank())
-    result = reduce_at_leaders(inter, sendbuf, op, tag)
-    scatter.run(local, result, recvbuf, root=0, tag=tag)
+reduce_scatter_block_linear = reduce_scatter_block(
+    __name__, reduce_and_scatter, in_order=True, **reduce_at_leaders_claims(reduce_and_scatter)
+)

@@ -24,38 +24,9 @@ Best     long blocks between one rank and three or more: the lower bound is K t_
 Source   fakempi
 """
 
-from __future__ import annotations
-
-from collectives.catalogue.algorithm import Algorithm
-from collectives.catalogue.declaration import algorithm
-from collectives.inter_patterns.groups import checked_sizes
-from collectives.inter_patterns.joined import STARTUP_BYTES
+from collectives.inter_patterns.families import reduce_scatter_block
 from collectives.inter_patterns.one_leader import by_one_leader, one_leader_claims
-from collectives.intra.reduce import binomial as reduce_binomial
-from collectives.intra.scatterv import binomial as scatterv_binomial
-from collectives.patterns.reductions import check_blocks
-from collectives.tools.blocks import Layout
-from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
 
-REDUCE, SCATTERV = reduce_binomial.reduce_binomial, scatterv_binomial.scatterv_binomial
-PARAMETERS = {"reduce": REDUCE, "scatterv": SCATTERV, "startup_bytes": STARTUP_BYTES, "first": None}
-
-
-@algorithm(parameters=PARAMETERS, in_order=True, **one_leader_claims(PARAMETERS, sends_sizes=False))
-def reduce_scatter_block_one_leader(
-    inter: Intercomm,
-    local: Comm,
-    sendbuf: Buffer,
-    recvbuf: Buffer,
-    *,
-    op: Op,
-    reduce: Algorithm = REDUCE,
-    scatterv: Algorithm = SCATTERV,
-    startup_bytes: int = STARTUP_BYTES,
-    first: bool | None = None,
-    tag: int = 0,
-) -> None:
-    """Leave the rank's block of the other group's result in `recvbuf`."""
-    p, _ = checked_sizes(inter, local)
-    check_blocks(sendbuf, recvbuf, Layout.equal(sendbuf.size, p), local.Get_rank())
-    by_one_leader(inter, local, sendbuf, recvbuf, None, op, reduce, scatterv, startup_bytes, first, tag)
+reduce_scatter_block_one_leader = reduce_scatter_block(
+    __name__, by_one_leader, in_order=True, **one_leader_claims(sends_sizes=False)
+)

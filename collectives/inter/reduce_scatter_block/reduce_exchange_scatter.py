@@ -19,37 +19,9 @@ Best     short blocks, especially if one group is much smaller: O(log p) start-u
 Source   fakempi; with one direction after the other it is MPI-2's description, see reduce_then_scatter
 """
 
-from __future__ import annotations
-
-from collectives.catalogue.algorithm import Algorithm
-from collectives.catalogue.declaration import algorithm
-from collectives.inter_patterns.full_duplex import nearly_equal_sizes
-from collectives.inter_patterns.groups import checked_sizes
+from collectives.inter_patterns.families import reduce_scatter_block
 from collectives.inter_patterns.leaders_exchange import exchange_and_scatter, exchange_and_scatter_claims
-from collectives.intra.reduce import binomial as reduce_binomial
-from collectives.intra.scatterv import binomial as scatterv_binomial
-from collectives.patterns.reductions import check_blocks
-from collectives.tools.blocks import Layout
-from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
 
-REDUCE, SCATTERV = reduce_binomial.reduce_binomial, scatterv_binomial.scatterv_binomial
-PARAMETERS = {"reduce": REDUCE, "scatterv": SCATTERV}
-
-
-@algorithm(parameters=PARAMETERS, in_order=True, **exchange_and_scatter_claims(PARAMETERS))
-def reduce_scatter_block_reduce_exchange_scatter(
-    inter: Intercomm,
-    local: Comm,
-    sendbuf: Buffer,
-    recvbuf: Buffer,
-    *,
-    op: Op,
-    reduce: Algorithm = REDUCE,
-    scatterv: Algorithm = SCATTERV,
-    tag: int = 0,
-) -> None:
-    """Leave the rank's block of the other group's result in `recvbuf`."""
-    p, _ = checked_sizes(inter, local)
-    check_blocks(sendbuf, recvbuf, Layout.equal(sendbuf.size, p), local.Get_rank())
-    counts = nearly_equal_sizes(sendbuf.size, p)
-    exchange_and_scatter(inter, local, sendbuf, recvbuf, counts, op, reduce, scatterv, tag)
+reduce_scatter_block_reduce_exchange_scatter = reduce_scatter_block(
+    __name__, exchange_and_scatter, in_order=True, **exchange_and_scatter_claims()
+)

@@ -19,54 +19,9 @@ Best     never; for comparison: reduce_exchange_scatter does the same in both di
 Source   MPICH, src/mpi/coll/reduce_scatter_block/reduce_scatter_block_inter_remote_reduce_local_scatter.c
 """
 
-from __future__ import annotations
+from collectives.inter_patterns.families import reduce_scatter_block
+from collectives.inter_patterns.reduce_in_turn import reduce_in_turn_and_scatter, reduce_in_turn_claims
 
-from collectives.catalogue.algorithm import Algorithm, Case
-from collectives.catalogue.declaration import algorithm
-from collectives.inter_patterns.groups import GroupPart, process_numbers
-from collectives.inter_patterns.reduce_in_turn import reduce_in_turn, reduce_in_turn_claims
-from collectives.inter_patterns.root_gathering import resolve_first
-from collectives.intra.reduce import binomial as reduce_binomial
-from collectives.intra.scatter import binomial as scatter_binomial
-from collectives.patterns.reductions import check_blocks
-from collectives.tools.blocks import Layout
-from collectives.tools.local import check_local
-from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
-
-REDUCE, SCATTER = reduce_binomial.reduce_binomial, scatter_binomial.scatter_binomial
-
-
-def _scatters(case: Case) -> list[GroupPart]:
-    scatter, sizes = reduce_scatter_block_reduce_then_scatter.parameter(case, "scatter"), (case.m, case.m_b)
-    return [
-        (scatter, Case(len(ranks), m, itemsize=case.itemsize), ranks)
-        for ranks, m in zip(process_numbers(case), sizes, strict=True)
-    ]
-
-
-@algorithm(
-    checks_itself=True,
-    in_order=True,
-    **reduce_in_turn_claims(lambda case: case.parameters.get("reduce", REDUCE), _scatters),
+reduce_scatter_block_reduce_then_scatter = reduce_scatter_block(
+    __name__, reduce_in_turn_and_scatter, in_order=True, **reduce_in_turn_claims(reduce_in_turn_and_scatter)
 )
-def reduce_scatter_block_reduce_then_scatter(
-    inter: Intercomm,
-    local: Comm,
-    sendbuf: Buffer,
-    recvbuf: Buffer,
-    *,
-    op: Op,
-    reduce: Algorithm = REDUCE,
-    scatter: Algorithm = SCATTER,
-    first: bool | None = None,
-    tag: int = 0,
-) -> None:
-    """Leave the rank's block of the other group's result in `recvbuf`."""
-    check_local(inter, local)
-    p, q = inter.Get_size(), inter.Get_remote_size()
-    goes_first = resolve_first(reduce_scatter_block_reduce_then_scatter, (p, sendbuf.size), (q, sendbuf.size), first)
-    parameters = {"reduce": reduce, "scatter": scatter, "first": goes_first}
-    reduce_scatter_block_reduce_then_scatter.check(Case(p, q=q, commutative=op.Is_commutative(), parameters=parameters))
-    check_blocks(sendbuf, recvbuf, Layout.equal(sendbuf.size, p), inter.Get_rank())
-    theirs = reduce_in_turn(inter, local, sendbuf, op, reduce, goes_first, tag)
-    scatter.run(local, theirs, recvbuf, root=0, tag=tag)

@@ -37,7 +37,7 @@ def _part(case: Case) -> GroupPart:
     return binomial.scatter_binomial, Case(case.q + 1, case.m, root=case.q, itemsize=case.itemsize), process_numbers(case)
 
 
-@algorithm(checks_itself=True, **joined_claims(_part))
+@algorithm(**joined_claims(_part))
 def scatter_binomial(
     inter: Intercomm, local: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, root: RootRole | int, tag: int = 0
 ) -> None:

@@ -21,22 +21,7 @@ Source   De Sensi, Pasqualoni, Piarulli, Bonato, Ba, Turisini, Domke, Hoefler, B
          (derived from the abstract; if p is not a power of two, as in Swing)
 """
 
-from __future__ import annotations
+from collectives.patterns.plans.families import planned_allgather
+from collectives.patterns.plans.swing import bine_plan, even_or_torus
 
-from collectives.catalogue.algorithm import Case
-from collectives.catalogue.declaration import algorithm
-from collectives.patterns.plans.block_plans import BlockExchanges
-from collectives.patterns.plans.plan_claims import allgather_by, allgather_claims
-from collectives.patterns.plans.swing import even_or_torus, swing_steps
-from collectives.tools.protocol import Buffer, Comm
-
-
-def steps_of(case: Case, rank: int) -> BlockExchanges:
-    return swing_steps(case.p, (), rank)
-
-
-@algorithm(**allgather_claims(steps_of, even_or_torus))
-def allgather_bine(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, tag: int = 0) -> None:
-    """Gather equal blocks to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
-    p = comm.Get_size()
-    allgather_by(comm, sendbuf, recvbuf, swing_steps(p, (), comm.Get_rank()), tag)
+allgather_bine = planned_allgather(__name__, bine_plan, symmetric=even_or_torus)

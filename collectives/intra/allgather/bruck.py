@@ -18,18 +18,17 @@ Source   Bruck, Ho, Kipnis, Upfal, Weathersby, Efficient algorithms for all-to-a
          message-passing systems, IEEE Transactions on Parallel and Distributed Systems 8 (1997), doi:10.1109/71.642949
 """
 
-from __future__ import annotations
+from functools import partial
 
 from collectives.catalogue.closed_forms import all_blocks, all_but_own
-from collectives.catalogue.declaration import algorithm
+from collectives.patterns.families import allgather
 from collectives.patterns.runs import doubling_skips, gather_runs, growing
-from collectives.tools.blocks import Layout
 from collectives.tools.numbers import ceil_log2
-from collectives.tools.protocol import Buffer, Comm
 
-
-@algorithm(closed_sent=all_but_own, **growing(doubling_skips), **all_blocks(ceil_log2))
-def allgather_bruck(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, tag: int = 0) -> None:
-    """Gather equal blocks to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
-    p = comm.Get_size()
-    gather_runs(comm, sendbuf, recvbuf, Layout.equal(recvbuf.size, p), doubling_skips(p), tag)
+allgather_bruck = allgather(
+    __name__,
+    partial(gather_runs, doubling_skips),
+    closed_sent=all_but_own,
+    **growing(doubling_skips),
+    **all_blocks(ceil_log2),
+)

@@ -20,19 +20,14 @@ Best     the same cases as Bruck; the runs grow more evenly, and this algorithm 
 Source   Träff, Optimal, Non-pipelined Reduce-scatter and Allreduce Algorithms, 2025, doi:10.34726/10760
 """
 
-from __future__ import annotations
+from functools import partial
 
 from collectives.catalogue.closed_forms import all_blocks, all_but_own
-from collectives.catalogue.declaration import algorithm
 from collectives.patterns.circulant import skips
+from collectives.patterns.families import allgather
 from collectives.patterns.runs import gather_runs, growing
-from collectives.tools.blocks import Layout
 from collectives.tools.numbers import ceil_log2
-from collectives.tools.protocol import Buffer, Comm
 
-
-@algorithm(closed_sent=all_but_own, **growing(skips), **all_blocks(ceil_log2))
-def allgather_circulant(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, tag: int = 0) -> None:
-    """Gather equal blocks to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
-    p = comm.Get_size()
-    gather_runs(comm, sendbuf, recvbuf, Layout.equal(recvbuf.size, p), skips(p), tag)
+allgather_circulant = allgather(
+    __name__, partial(gather_runs, skips), closed_sent=all_but_own, **growing(skips), **all_blocks(ceil_log2)
+)

@@ -29,16 +29,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collectives.catalogue.algorithm import Case
+from collectives.catalogue.conditions import valid_nodes_only
 from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Seconds, message
 from collectives.patterns.pipeline import PipelineSchedule, gather_pieces, pipeline, shared
 from collectives.tools.blocks import Layout
-from collectives.tools.nodes import Nodes, Ranking, unsupported_nodes
+from collectives.tools.nodes import Nodes, Ranking
 from collectives.tools.protocol import Buffer, Comm
-
-
-def why_unsupported(case: Case) -> str | None:
-    return unsupported_nodes(case.parameters.get("nodes", 1), case.p)
 
 
 def schedule(case: Case) -> Iterator[Round]:
@@ -77,7 +74,7 @@ def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
 
 @algorithm(
     schedule=schedule,
-    why_unsupported=why_unsupported,
+    why_unsupported=valid_nodes_only,
     closed_rounds=closed_rounds,
     closed_sent=closed_sent,
     closed_time=closed_time,

@@ -19,26 +19,7 @@ Source   Wilkins et al., Generalized Collective Algorithms for the Exascale Era,
          doi:10.1109/CLUSTER52292.2023.00013 (derived from summaries; github.com/pmodels/mpich/pull/7177 links to it)
 """
 
-from __future__ import annotations
+from collectives.patterns.plans.families import planned_allgather
+from collectives.patterns.plans.k_ring import divides_ranks_only, k_ring_plan
 
-from collectives.catalogue.algorithm import Case, Claims
-from collectives.catalogue.declaration import algorithm
-from collectives.patterns.plans.block_plans import BlockExchanges
-from collectives.patterns.plans.k_ring import GROUP, divides_ranks_only, k_ring_steps
-from collectives.patterns.plans.plan_claims import allgather_by, allgather_claims
-from collectives.tools.protocol import Buffer, Comm
-
-
-def steps_of(case: Case, rank: int) -> BlockExchanges:
-    return k_ring_steps(case.p, case.parameters.get("k", GROUP), rank)
-
-
-def why_unsupported(case: Case) -> str | None:
-    return divides_ranks_only(case)
-
-
-@algorithm(**allgather_claims(steps_of) | Claims(why_unsupported=why_unsupported))
-def allgather_k_ring(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, k: int = GROUP, tag: int = 0) -> None:
-    """Gather equal blocks to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
-    p = comm.Get_size()
-    allgather_by(comm, sendbuf, recvbuf, k_ring_steps(p, k, comm.Get_rank()), tag)
+allgather_k_ring = planned_allgather(__name__, k_ring_plan, why_unsupported=divides_ranks_only)

@@ -26,6 +26,7 @@ from collections.abc import Iterator
 
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.concurrent import GroupCase, Phase, phased_claims
+from collectives.catalogue.conditions import equal_nodes_only
 from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Transfer
 from collectives.intra.allgather import bruck as allgather_bruck
@@ -33,7 +34,7 @@ from collectives.intra.allgatherv import bruck as allgatherv_bruck
 from collectives.tools.blocks import Layout, load
 from collectives.tools.blocks import scratch as spare_memory
 from collectives.tools.messages import exchange
-from collectives.tools.nodes import Nodes, placement_of, unequal_nodes
+from collectives.tools.nodes import Nodes, placement_of
 from collectives.tools.protocol import Buffer, Comm
 from collectives.tools.subset import Subset
 
@@ -94,15 +95,11 @@ def between_nodes(case: Case) -> Iterator[list[Round]]:
         ]
 
 
-def why_unsupported(case: Case) -> str | None:
-    return unequal_nodes(allgather_locality_bruck.parameter(case, "nodes"), case.p)
-
-
 def own_scratch(case: Case, rank: int) -> int:
     return case.p * case.m
 
 
-@algorithm(**phased_claims(within_nodes, why_unsupported, own_scratch, between_nodes))
+@algorithm(**phased_claims(within_nodes, equal_nodes_only, own_scratch, between_nodes))
 def allgather_locality_bruck(
     comm: Comm,
     sendbuf: Buffer | None,

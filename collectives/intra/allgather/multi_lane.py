@@ -24,11 +24,12 @@ from collections.abc import Iterator
 
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.concurrent import GroupCase, Phase, phased_claims
+from collectives.catalogue.conditions import equal_nodes_only
 from collectives.catalogue.declaration import algorithm
 from collectives.intra.allgather import bruck as allgather_bruck
 from collectives.tools.blocks import Layout, load
 from collectives.tools.blocks import scratch as spare_memory
-from collectives.tools.nodes import Nodes, placement_of, unequal_nodes
+from collectives.tools.nodes import Nodes, placement_of
 from collectives.tools.protocol import Buffer, Comm
 from collectives.tools.subset import Subset
 
@@ -45,15 +46,11 @@ def phases(case: Case) -> Iterator[Phase]:
     yield [GroupCase(ranks, inner, within) for ranks in placement.nodes]
 
 
-def why_unsupported(case: Case) -> str | None:
-    return unequal_nodes(allgather_multi_lane.parameter(case, "nodes"), case.p)
-
-
 def own_scratch(case: Case, rank: int) -> int:
     return case.p * case.m
 
 
-@algorithm(**phased_claims(phases, why_unsupported, own_scratch))
+@algorithm(**phased_claims(phases, equal_nodes_only, own_scratch))
 def allgather_multi_lane(
     comm: Comm,
     sendbuf: Buffer | None,

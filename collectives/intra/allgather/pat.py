@@ -21,28 +21,7 @@ Source   Jeaugey, PAT: a new algorithm for all-gather and reduce-scatter operati
          (derived from the abstract); in NCCL since 2.23
 """
 
-from __future__ import annotations
+from collectives.patterns.plans.families import planned_allgather
+from collectives.patterns.plans.shifted_plans import pat_plan, positive_aggregation_only
 
-from collectives.catalogue.algorithm import Case, Claims
-from collectives.catalogue.declaration import algorithm
-from collectives.patterns.plans.block_plans import BlockExchanges
-from collectives.patterns.plans.plan_claims import allgather_by, allgather_claims
-from collectives.patterns.plans.shifted_plans import AGGREGATION, pat_shifts, positive_aggregation_only, shifted_steps
-from collectives.tools.protocol import Buffer, Comm
-
-
-def steps_of(case: Case, rank: int) -> BlockExchanges:
-    return shifted_steps(pat_shifts(case.p, case.parameters.get("aggregation", AGGREGATION)), rank, case.p)
-
-
-def why_unsupported(case: Case) -> str | None:
-    return positive_aggregation_only(case)
-
-
-@algorithm(**allgather_claims(steps_of) | Claims(why_unsupported=why_unsupported))
-def allgather_pat(
-    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, aggregation: int = AGGREGATION, tag: int = 0
-) -> None:
-    """Gather equal blocks to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
-    p = comm.Get_size()
-    allgather_by(comm, sendbuf, recvbuf, shifted_steps(pat_shifts(p, aggregation), comm.Get_rank(), p), tag)
+allgather_pat = planned_allgather(__name__, pat_plan, why_unsupported=positive_aggregation_only)

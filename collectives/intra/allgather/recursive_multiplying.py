@@ -21,28 +21,10 @@ Source   Wilkins et al., Generalized Collective Algorithms for the Exascale Era,
          links to it; the rule for p that are not a power of k is fakempi's)
 """
 
-from __future__ import annotations
+from collectives.patterns.knomial import radix_too_small
+from collectives.patterns.plans.families import planned_allgather
+from collectives.patterns.plans.multiplying import multiplying_plan, nobody_folded
 
-from collectives.catalogue.algorithm import Case, Claims
-from collectives.catalogue.declaration import algorithm
-from collectives.patterns.plans.block_plans import BlockExchanges
-from collectives.patterns.plans.multiplying import RADIX, folded, multiplying_steps, radix_of, radix_too_small
-from collectives.patterns.plans.plan_claims import allgather_by, allgather_claims
-from collectives.tools.protocol import Buffer, Comm
-
-
-def steps_of(case: Case, rank: int) -> BlockExchanges:
-    return multiplying_steps(case.p, radix_of(case), rank)
-
-
-def symmetric(case: Case) -> bool:
-    return folded(case.p, radix_of(case)).excess == 0
-
-
-@algorithm(**allgather_claims(steps_of, symmetric) | Claims(why_unsupported=radix_too_small))
-def allgather_recursive_multiplying(
-    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, k: int = RADIX, tag: int = 0
-) -> None:
-    """Gather equal blocks to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
-    p = comm.Get_size()
-    allgather_by(comm, sendbuf, recvbuf, multiplying_steps(p, k, comm.Get_rank()), tag)
+allgather_recursive_multiplying = planned_allgather(
+    __name__, multiplying_plan, symmetric=nobody_folded, why_unsupported=radix_too_small
+)

@@ -16,18 +16,7 @@ Source   Thakur, Rabenseifner, Gropp, Optimization of Collective Communication O
          Journal of High Performance Computing Applications 19 (2005), doi:10.1177/1094342005051521
 """
 
-from __future__ import annotations
-
-from collectives.catalogue.declaration import algorithm
+from collectives.patterns.families import allgather
 from collectives.patterns.ring import GATHER_AROUND_CLAIMS, gather_around
-from collectives.tools.blocks import Layout
-from collectives.tools.protocol import Buffer, Comm
 
-
-@algorithm(**GATHER_AROUND_CLAIMS)
-def allgather_ring(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, tag: int = 0) -> None:
-    """Gather equal blocks to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    layout = Layout.equal(recvbuf.size, p)
-    layout.put(recvbuf, rank, sendbuf)
-    gather_around(comm, recvbuf, layout, tag)
+allgather_ring = allgather(__name__, gather_around, **GATHER_AROUND_CLAIMS)

@@ -19,22 +19,7 @@ Source   Loch, Koslovski, Sparbit: a new logarithmic-cost and data locality-awar
          arXiv:2109.08751 (derived from the abstract); in Open MPI's coll/base
 """
 
-from __future__ import annotations
+from collectives.patterns.plans.families import planned_allgather
+from collectives.patterns.plans.shifted_plans import sparbit_plan
 
-from collectives.catalogue.algorithm import Case
-from collectives.catalogue.declaration import algorithm
-from collectives.patterns.plans.block_plans import BlockExchanges
-from collectives.patterns.plans.plan_claims import allgather_by, allgather_claims
-from collectives.patterns.plans.shifted_plans import shifted_steps, sparbit_shifts
-from collectives.tools.protocol import Buffer, Comm
-
-
-def steps_of(case: Case, rank: int) -> BlockExchanges:
-    return shifted_steps(sparbit_shifts(case.p), rank, case.p)
-
-
-@algorithm(**allgather_claims(steps_of))
-def allgather_sparbit(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, tag: int = 0) -> None:
-    """Gather equal blocks to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
-    p = comm.Get_size()
-    allgather_by(comm, sendbuf, recvbuf, shifted_steps(sparbit_shifts(p), comm.Get_rank(), p), tag)
+allgather_sparbit = planned_allgather(__name__, sparbit_plan)

@@ -21,26 +21,7 @@ Source   De Sensi, Bonato, Saam, Hoefler, Swing: Short-cutting Rings for Higher 
          collectives, since a process has one port here; the rule for odd p is fakempi's)
 """
 
-from __future__ import annotations
+from collectives.patterns.plans.families import planned_allgather
+from collectives.patterns.plans.swing import even_or_torus, swing_plan, valid_dims_only
 
-from collectives.catalogue.algorithm import Case, Claims
-from collectives.catalogue.declaration import algorithm
-from collectives.patterns.plans.block_plans import BlockExchanges
-from collectives.patterns.plans.plan_claims import allgather_by, allgather_claims
-from collectives.patterns.plans.swing import Dims, even_or_torus, swing_steps, valid_dims_only
-from collectives.tools.protocol import Buffer, Comm
-
-
-def steps_of(case: Case, rank: int) -> BlockExchanges:
-    return swing_steps(case.p, case.parameters.get("dims", ()), rank)
-
-
-def why_unsupported(case: Case) -> str | None:
-    return valid_dims_only(case)
-
-
-@algorithm(**allgather_claims(steps_of, even_or_torus) | Claims(why_unsupported=why_unsupported))
-def allgather_swing(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, dims: Dims = (), tag: int = 0) -> None:
-    """Gather equal blocks to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
-    p = comm.Get_size()
-    allgather_by(comm, sendbuf, recvbuf, swing_steps(p, dims, comm.Get_rank()), tag)
+allgather_swing = planned_allgather(__name__, swing_plan, symmetric=even_or_torus, why_unsupported=valid_dims_only)

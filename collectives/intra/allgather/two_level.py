@@ -26,13 +26,14 @@ from collections.abc import Iterator
 
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.concurrent import GroupCase, Phase, phased_claims
+from collectives.catalogue.conditions import valid_nodes_only
 from collectives.catalogue.declaration import algorithm
 from collectives.intra.allgatherv import ring as allgatherv_ring
 from collectives.intra.bcast import binomial as bcast_binomial
 from collectives.intra.gather import binomial as gather_binomial
 from collectives.tools.blocks import Layout, load
 from collectives.tools.blocks import scratch as spare_memory
-from collectives.tools.nodes import Nodes, placement_of, unsupported_nodes
+from collectives.tools.nodes import Nodes, placement_of
 from collectives.tools.protocol import Buffer, Comm
 from collectives.tools.subset import Subset
 
@@ -48,15 +49,11 @@ def phases(case: Case) -> Iterator[Phase]:
     yield [GroupCase(ranks, bcast, Case(len(ranks), case.p * case.m, itemsize=size)) for ranks in placement.nodes]
 
 
-def why_unsupported(case: Case) -> str | None:
-    return unsupported_nodes(allgather_two_level.parameter(case, "nodes"), case.p)
-
-
 def own_scratch(case: Case, rank: int) -> int:
     return 0 if placement_of(allgather_two_level.parameter(case, "nodes"), case.p).in_rank_order else case.p * case.m
 
 
-@algorithm(**phased_claims(phases, why_unsupported, own_scratch))
+@algorithm(**phased_claims(phases, valid_nodes_only, own_scratch))
 def allgather_two_level(
     comm: Comm,
     sendbuf: Buffer | None,

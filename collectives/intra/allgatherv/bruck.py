@@ -16,18 +16,9 @@ Source   Bruck, Ho, Kipnis, Upfal, Weathersby, Efficient algorithms for all-to-a
          message-passing systems, IEEE Transactions on Parallel and Distributed Systems 8 (1997), doi:10.1109/71.642949
 """
 
-from __future__ import annotations
+from functools import partial
 
-from collections.abc import Sequence
-
-from collectives.catalogue.declaration import algorithm
+from collectives.patterns.families import allgatherv
 from collectives.patterns.runs import doubling_skips, gather_runs, growing
-from collectives.tools.blocks import Layout
-from collectives.tools.protocol import Buffer, Comm
 
-
-@algorithm(**growing(doubling_skips))
-def allgatherv_bruck(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, counts: Sequence[int], *, tag: int = 0) -> None:
-    """Gather blocks of any size to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
-    p = comm.Get_size()
-    gather_runs(comm, sendbuf, recvbuf, Layout.of_ranks(counts, p), doubling_skips(p), tag)
+allgatherv_bruck = allgatherv(__name__, partial(gather_runs, doubling_skips), **growing(doubling_skips))

@@ -18,21 +18,10 @@ Source   Träff, Optimal Broadcast Schedules in Logarithmic Time with Applicatio
          Reduce-scatter and Allreduce Algorithms, 2024, arXiv:2410.14234 (the allgather)
 """
 
-from __future__ import annotations
+from functools import partial
 
-from collections.abc import Sequence
-
-from collectives.catalogue.declaration import algorithm
 from collectives.patterns.circulant import skips
+from collectives.patterns.families import allgatherv
 from collectives.patterns.runs import gather_runs, growing
-from collectives.tools.blocks import Layout
-from collectives.tools.protocol import Buffer, Comm
 
-
-@algorithm(**growing(skips))
-def allgatherv_circulant(
-    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, counts: Sequence[int], *, tag: int = 0
-) -> None:
-    """Gather blocks of any size to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
-    p = comm.Get_size()
-    gather_runs(comm, sendbuf, recvbuf, Layout.of_ranks(counts, p), skips(p), tag)
+allgatherv_circulant = allgatherv(__name__, partial(gather_runs, skips), **growing(skips))

@@ -30,16 +30,13 @@ from collections.abc import Iterator, Sequence
 
 from collectives.block_sizes import BLOCK_BYTES, BlockBytes, bytes_in, bytes_of, positive_blocks_only
 from collectives.catalogue.algorithm import Case
+from collectives.catalogue.conditions import all_of, valid_nodes_only
 from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Seconds
 from collectives.patterns.pipeline import PipelineSchedule, gather_pieces, pipeline, shared
 from collectives.tools.blocks import Layout
-from collectives.tools.nodes import Nodes, Ranking, unsupported_nodes
+from collectives.tools.nodes import Nodes, Ranking
 from collectives.tools.protocol import Buffer, Comm
-
-
-def why_unsupported(case: Case) -> str | None:
-    return unsupported_nodes(case.parameters.get("nodes", 1), case.p) or positive_blocks_only(case)
 
 
 def pipeline_schedule(case: Case) -> PipelineSchedule:
@@ -81,7 +78,7 @@ def closed_sent(case: Case, rank: int) -> int:
 @algorithm(
     checks_itself=True,
     schedule=schedule,
-    why_unsupported=why_unsupported,
+    why_unsupported=all_of(valid_nodes_only, positive_blocks_only),
     closed_rounds=closed_rounds,
     closed_sent=closed_sent,
     closed_time=closed_time,

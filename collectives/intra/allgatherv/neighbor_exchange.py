@@ -17,25 +17,8 @@ Source   Chen, Zhang, Zhang, Yuan, Performance evaluation of allgather algorithm
          Ethernet, HPC Asia 2005, doi:10.1109/HPCASIA.2005.75
 """
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from collectives.catalogue.conditions import even_only
-from collectives.catalogue.declaration import algorithm
-from collectives.patterns.plans.block_plans import gather_planned
+from collectives.patterns.plans.families import planned_allgatherv
 from collectives.patterns.plans.neighbors import neighbor_steps
-from collectives.patterns.plans.plan_claims import allgatherv_claims
-from collectives.tools.blocks import Layout
-from collectives.tools.protocol import Buffer, Comm
 
-
-@algorithm(why_unsupported=even_only, **allgatherv_claims(lambda case, rank: neighbor_steps(case.p, rank)))
-def allgatherv_neighbor_exchange(
-    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, counts: Sequence[int], *, tag: int = 0
-) -> None:
-    """Gather blocks of any size to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    layout = Layout.of_ranks(counts, p)
-    layout.put(recvbuf, rank, sendbuf)
-    gather_planned(comm, recvbuf, layout, neighbor_steps(p, rank), tag)
+allgatherv_neighbor_exchange = planned_allgatherv(__name__, neighbor_steps, why_unsupported=even_only)

@@ -18,24 +18,7 @@ Source   Thakur, Rabenseifner, Gropp, Optimization of Collective Communication O
          Journal of High Performance Computing Applications 19 (2005), doi:10.1177/1094342005051521
 """
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
-from collectives.catalogue.declaration import algorithm
 from collectives.patterns.butterflies.doubling import doubling_steps
-from collectives.patterns.plans.block_plans import gather_planned
-from collectives.patterns.plans.plan_claims import allgatherv_claims
-from collectives.tools.blocks import Layout
-from collectives.tools.protocol import Buffer, Comm
+from collectives.patterns.plans.families import planned_allgatherv
 
-
-@algorithm(**allgatherv_claims(lambda case, rank: doubling_steps(case.p, rank)))
-def allgatherv_recursive_doubling(
-    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, counts: Sequence[int], *, tag: int = 0
-) -> None:
-    """Gather blocks of any size to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    layout = Layout.of_ranks(counts, p)
-    layout.put(recvbuf, rank, sendbuf)
-    gather_planned(comm, recvbuf, layout, doubling_steps(p, rank), tag)
+allgatherv_recursive_doubling = planned_allgatherv(__name__, doubling_steps)

@@ -18,20 +18,7 @@ Source   Träff, Ripke, Siebert, Balaji, Thakur, Gropp, A Simple, Pipelined Algo
          Problems, EuroPVM/MPI 2008, doi:10.1007/978-3-540-87475-1_16 (the algorithm that the paper improves)
 """
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
-from collectives.catalogue.declaration import algorithm
+from collectives.patterns.families import allgatherv
 from collectives.patterns.ring import GATHER_AROUND_CLAIMS, gather_around
-from collectives.tools.blocks import Layout
-from collectives.tools.protocol import Buffer, Comm
 
-
-@algorithm(**GATHER_AROUND_CLAIMS)
-def allgatherv_ring(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, counts: Sequence[int], *, tag: int = 0) -> None:
-    """Gather blocks of any size to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    layout = Layout.of_ranks(counts, p)
-    layout.put(recvbuf, rank, sendbuf)
-    gather_around(comm, recvbuf, layout, tag)
+allgatherv_ring = allgatherv(__name__, gather_around, **GATHER_AROUND_CLAIMS)

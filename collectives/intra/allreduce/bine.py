@@ -25,22 +25,7 @@ Source   De Sensi, Pasqualoni, Piarulli, Bonato, Ba, Turisini, Domke, Hoefler, B
          (derived from the abstract; if p is not a power of two, as in Swing)
 """
 
-from __future__ import annotations
+from collectives.patterns.plans.families import planned_allreduce
+from collectives.patterns.plans.swing import bine_plan, even_or_torus
 
-from collectives.catalogue.algorithm import Case
-from collectives.catalogue.declaration import algorithm
-from collectives.patterns.plans.block_plans import BlockExchanges
-from collectives.patterns.plans.plan_claims import allreduce_by, allreduce_claims
-from collectives.patterns.plans.swing import even_or_torus, swing_steps
-from collectives.tools.protocol import Buffer, Comm, Op
-
-
-def steps_of(case: Case, rank: int) -> BlockExchanges:
-    return swing_steps(case.p, (), rank)
-
-
-@algorithm(**allreduce_claims(steps_of, even_or_torus))
-def allreduce_bine(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, tag: int = 0) -> None:
-    """Leave the result in `recvbuf` on every rank; if `sendbuf` is None, `recvbuf` holds the operand."""
-    p = comm.Get_size()
-    allreduce_by(comm, sendbuf, recvbuf, swing_steps(p, (), comm.Get_rank()), op, tag)
+allreduce_bine = planned_allreduce(__name__, bine_plan, symmetric=even_or_torus)

@@ -27,14 +27,14 @@ from collections.abc import Iterator
 
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.concurrent import GroupCase, Phase, phased_claims
-from collectives.catalogue.conditions import commutative_only
+from collectives.catalogue.conditions import all_of, commutative_only, valid_nodes_only
 from collectives.catalogue.declaration import algorithm
 from collectives.intra.allgatherv import ring as allgatherv_ring
 from collectives.intra.allreduce import rabenseifner as allreduce_rabenseifner
 from collectives.intra.reduce_scatter import pairwise as reduce_scatter_pairwise
 from collectives.tools.blocks import Layout, check_same_size
 from collectives.tools.blocks import scratch as spare_memory
-from collectives.tools.nodes import Nodes, lane_counts, placement_of, unsupported_nodes
+from collectives.tools.nodes import Nodes, lane_counts, placement_of
 from collectives.tools.protocol import Buffer, Comm, Op
 from collectives.tools.subset import Subset
 
@@ -60,17 +60,13 @@ def phases(case: Case) -> Iterator[Phase]:
     ]
 
 
-def why_unsupported(case: Case) -> str | None:
-    return commutative_only(case) or unsupported_nodes(allreduce_multi_lane.parameter(case, "nodes"), case.p)
-
-
 def own_scratch(case: Case, rank: int) -> int:
     placement = placement_of(allreduce_multi_lane.parameter(case, "nodes"), case.p)
     index, pieces = placement.index[rank], Layout.nearly_equal(case.elements, placement.smallest)
     return pieces.size(index) * case.itemsize if index < placement.smallest else 0
 
 
-@algorithm(**phased_claims(phases, why_unsupported, own_scratch))
+@algorithm(**phased_claims(phases, all_of(commutative_only, valid_nodes_only), own_scratch))
 def allreduce_multi_lane(
     comm: Comm,
     sendbuf: Buffer | None,

@@ -30,7 +30,8 @@ from collectives.catalogue.algorithm import Case
 from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Seconds, Transfer, message
 from collectives.patterns.folding import fold_away, fold_in, fold_in_round, fold_out, fold_out_round
-from collectives.patterns.plans.multiplying import RADIX, folded, phases, radix_of, radix_too_small
+from collectives.patterns.knomial import radix_too_small
+from collectives.patterns.plans.multiplying import RADIX, folded, phases, radix_of
 from collectives.patterns.reductions import combine
 from collectives.tools.blocks import load
 from collectives.tools.blocks import scratch as spare_memory

@@ -25,27 +25,7 @@ Source   De Sensi, Bonato, Saam, Hoefler, Swing: Short-cutting Rings for Higher 
          collectives, since a process has one port here; the rule for odd p is fakempi's)
 """
 
-from __future__ import annotations
+from collectives.patterns.plans.families import planned_allreduce
+from collectives.patterns.plans.swing import even_or_torus, swing_plan, valid_dims_only
 
-from collectives.catalogue.algorithm import Case, Claims
-from collectives.catalogue.conditions import commutative_only
-from collectives.catalogue.declaration import algorithm
-from collectives.patterns.plans.block_plans import BlockExchanges
-from collectives.patterns.plans.plan_claims import allreduce_by, allreduce_claims
-from collectives.patterns.plans.swing import Dims, even_or_torus, swing_steps, valid_dims_only
-from collectives.tools.protocol import Buffer, Comm, Op
-
-
-def steps_of(case: Case, rank: int) -> BlockExchanges:
-    return swing_steps(case.p, case.parameters.get("dims", ()), rank)
-
-
-def why_unsupported(case: Case) -> str | None:
-    return commutative_only(case) or valid_dims_only(case)
-
-
-@algorithm(**allreduce_claims(steps_of, even_or_torus) | Claims(why_unsupported=why_unsupported))
-def allreduce_swing(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, dims: Dims = (), tag: int = 0) -> None:
-    """Leave the result in `recvbuf` on every rank; if `sendbuf` is None, `recvbuf` holds the operand."""
-    p = comm.Get_size()
-    allreduce_by(comm, sendbuf, recvbuf, swing_steps(p, dims, comm.Get_rank()), op, tag)
+allreduce_swing = planned_allreduce(__name__, swing_plan, symmetric=even_or_torus, why_unsupported=valid_dims_only)

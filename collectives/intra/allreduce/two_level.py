@@ -24,13 +24,13 @@ from collections.abc import Iterator
 
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.concurrent import GroupCase, Phase, phased_claims
-from collectives.catalogue.conditions import commutative_only
+from collectives.catalogue.conditions import all_of, commutative_only, valid_nodes_only
 from collectives.catalogue.declaration import algorithm
 from collectives.intra.allreduce import recursive_doubling as allreduce_recursive_doubling
 from collectives.intra.bcast import binomial as bcast_binomial
 from collectives.intra.reduce import binomial as reduce_binomial
 from collectives.tools.blocks import check_same_size
-from collectives.tools.nodes import Nodes, placement_of, unsupported_nodes
+from collectives.tools.nodes import Nodes, placement_of
 from collectives.tools.protocol import Buffer, Comm, Op
 from collectives.tools.subset import Subset
 
@@ -49,11 +49,7 @@ def phases(case: Case) -> Iterator[Phase]:
     yield [GroupCase(ranks, bcast, Case(len(ranks), m, itemsize=size)) for ranks in placement.nodes]
 
 
-def why_unsupported(case: Case) -> str | None:
-    return commutative_only(case) or unsupported_nodes(allreduce_two_level.parameter(case, "nodes"), case.p)
-
-
-@algorithm(**phased_claims(phases, why_unsupported))
+@algorithm(**phased_claims(phases, all_of(commutative_only, valid_nodes_only)))
 def allreduce_two_level(
     comm: Comm,
     sendbuf: Buffer | None,

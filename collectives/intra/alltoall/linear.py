@@ -23,34 +23,10 @@ Source   folklore; Thakur, Rabenseifner, Gropp, Optimization of Collective Commu
          International Journal of High Performance Computing Applications 19 (2005), doi:10.1177/1094342005051521
 """
 
-from __future__ import annotations
+from collectives.patterns.pairs.at_once import exchange_all_at_once, rounds_at_once
+from collectives.patterns.pairs.blocks import all_copied_scratch, equal_blocks_time
+from collectives.patterns.pairs.families import alltoall
 
-from collectives.catalogue.algorithm import Case
-from collectives.catalogue.declaration import algorithm
-from collectives.catalogue.schedule import Seconds, message
-from collectives.patterns.pairs.at_once import SendOrder, exchange_all_at_once
-from collectives.patterns.pairs.blocks import copy_own_block, sent_to_others
-from collectives.tools.blocks import Layout, check_same_size, copy_of
-from collectives.tools.protocol import Buffer, Comm
-
-
-def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
-    return None if alltoall_linear.parameter(case, "order") == "ascending" else (case.p - 1) * message(case.m, t_s, t_w)
-
-
-def scratch(case: Case, rank: int) -> int:
-    return case.p * case.m if case.in_place else 0
-
-
-@algorithm(schedule=None, scratch=scratch, closed_sent=sent_to_others, closed_time=closed_time)
-def alltoall_linear(
-    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, order: SendOrder = "right", tag: int = 0
-) -> None:
-    """Exchange equal blocks between all ranks; if `sendbuf` is None, `recvbuf` holds the blocks to send."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    layout = Layout.equal(recvbuf.size, p)
-    source = copy_of(recvbuf) if sendbuf is None else sendbuf
-    check_same_size(source, recvbuf)
-    copy_own_block(comm, layout.block(source, rank), layout.block(recvbuf, rank), tag)
-    outgoing, incoming = (lambda other: layout.block(source, other)), (lambda other: layout.block(recvbuf, other))
-    exchange_all_at_once(comm, outgoing, incoming, tag, order)
+alltoall_linear = alltoall(
+    __name__, exchange_all_at_once, scratch=all_copied_scratch, closed_time=equal_blocks_time(rounds_at_once)
+)

@@ -22,53 +22,24 @@ Source   Thakur, Rabenseifner, Gropp, Optimization of Collective Communication O
 
 from __future__ import annotations
 
-from typing import Any
-
 from collectives.catalogue.algorithm import Case
-from collectives.catalogue.declaration import algorithm
-from collectives.catalogue.schedule import Seconds, message
-from collectives.patterns.pairs.blocks import copied, copy_own_block, sent_to_others
-from collectives.patterns.pairs.rounds import Order, exchange_in_pairs, pair_rounds, pairs_schedule, unknown_order
-from collectives.tools.blocks import Layout, check_same_size
-from collectives.tools.blocks import scratch as spare_block
-from collectives.tools.protocol import Buffer, Comm
-
-
-def scratch(case: Case, rank: int) -> int:
-    return case.m if case.in_place and case.p > 1 else 0
+from collectives.patterns.pairs.blocks import copied_when_sent, equal_blocks_time, largest_scratch
+from collectives.patterns.pairs.families import alltoall
+from collectives.patterns.pairs.rounds import exchange_in_pairs, pairs_schedule, rounds_of_pairs, unknown_order
 
 
 # An idle rank cannot start its next round early: its partner of the next round is still busy in this one.
 def closed_rounds(case: Case) -> int:
-    return pair_rounds(case.p, alltoall_pairwise.parameter(case, "order")) if case.m else 0
+    return rounds_of_pairs(case) if case.m else 0
 
 
-def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
-    return closed_rounds(case) * message(case.m, t_s, t_w)
-
-
-@algorithm(
+alltoall_pairwise = alltoall(
+    __name__,
+    exchange_in_pairs,
+    copied_when_sent,
     schedule=pairs_schedule,
-    scratch=scratch,
+    scratch=largest_scratch,
     why_unsupported=unknown_order,
     closed_rounds=closed_rounds,
-    closed_sent=sent_to_others,
-    closed_time=closed_time,
+    closed_time=equal_blocks_time(rounds_of_pairs),
 )
-def alltoall_pairwise(
-    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, order: Order = "tournament", tag: int = 0
-) -> None:
-    """Exchange equal blocks between all ranks; if `sendbuf` is None, `recvbuf` holds the blocks to send."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    layout = Layout.equal(recvbuf.size, p)
-
-    def incoming(other: int) -> Any:
-        return layout.block(recvbuf, other)
-
-    if sendbuf is None:
-        spare = spare_block(recvbuf, layout.size(0) if p > 1 else 0)
-        exchange_in_pairs(comm, lambda other: copied(spare, incoming(other)), incoming, tag, order)
-        return
-    check_same_size(sendbuf, recvbuf)
-    copy_own_block(comm, layout.block(sendbuf, rank), incoming(rank), tag)
-    exchange_in_pairs(comm, lambda other: layout.block(sendbuf, other), incoming, tag, order)

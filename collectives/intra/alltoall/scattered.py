@@ -17,27 +17,8 @@ Best     many ranks: like linear, with a limited number of pending messages
 Source   MPICH, src/mpi/coll/alltoall: alltoall_intra_scattered, with a batch of 32 (MPIR_CVAR_ALLTOALL_THROTTLE)
 """
 
-from __future__ import annotations
+from collectives.patterns.pairs.at_once import exchange_in_batches, negative_batch
+from collectives.patterns.pairs.blocks import all_copied_scratch
+from collectives.patterns.pairs.families import alltoall
 
-from collectives.catalogue.algorithm import Case
-from collectives.catalogue.declaration import algorithm
-from collectives.patterns.pairs.at_once import BATCH, exchange_in_batches, negative_batch
-from collectives.patterns.pairs.blocks import copy_own_block, sent_to_others
-from collectives.tools.blocks import Layout, check_same_size, copy_of
-from collectives.tools.protocol import Buffer, Comm
-
-
-def scratch(case: Case, rank: int) -> int:
-    return case.p * case.m if case.in_place else 0
-
-
-@algorithm(schedule=None, why_unsupported=negative_batch, scratch=scratch, closed_sent=sent_to_others)
-def alltoall_scattered(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, batch: int = BATCH, tag: int = 0) -> None:
-    """Exchange equal blocks between all ranks; if `sendbuf` is None, `recvbuf` holds the blocks to send."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    layout = Layout.equal(recvbuf.size, p)
-    source = copy_of(recvbuf) if sendbuf is None else sendbuf
-    check_same_size(source, recvbuf)
-    copy_own_block(comm, layout.block(source, rank), layout.block(recvbuf, rank), tag)
-    outgoing, incoming = (lambda other: layout.block(source, other)), (lambda other: layout.block(recvbuf, other))
-    exchange_in_batches(comm, outgoing, incoming, batch, tag)
+alltoall_scattered = alltoall(__name__, exchange_in_batches, why_unsupported=negative_batch, scratch=all_copied_scratch)

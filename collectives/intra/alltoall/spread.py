@@ -20,42 +20,17 @@ Source   Fan, Gilray, Pascucci, Huang, Micinski, Kumar, Optimizing the Bruck Alg
          alternating: Open MPI, ompi/mca/coll/base/coll_base_alltoall.c: alltoall_intra_basic_inplace
 """
 
-from __future__ import annotations
-
-from collectives.catalogue.algorithm import Case
 from collectives.catalogue.closed_forms import one_message_per_round, other_ranks
-from collectives.catalogue.declaration import algorithm
-from collectives.patterns.pairs.blocks import copy_own_block, sent_to_others, set_aside
-from collectives.patterns.pairs.rounds import Distances, exchange_spreading, spreading_schedule, unknown_distances
-from collectives.tools.blocks import Layout, check_same_size, copy_of
-from collectives.tools.protocol import Buffer, Comm
+from collectives.patterns.pairs.blocks import copied_by_distances, copied_by_distances_scratch
+from collectives.patterns.pairs.families import alltoall
+from collectives.patterns.pairs.rounds import spread, spreading_schedule, unknown_distances
 
-
-def scratch(case: Case, rank: int) -> int:
-    if not case.in_place:
-        return 0
-    return case.p * case.m if alltoall_spread.parameter(case, "distances") == "increasing" else case.m if case.p > 1 else 0
-
-
-@algorithm(
+alltoall_spread = alltoall(
+    __name__,
+    spread,
+    copied_by_distances,
     schedule=spreading_schedule,
-    scratch=scratch,
+    scratch=copied_by_distances_scratch,
     why_unsupported=unknown_distances,
-    closed_sent=sent_to_others,
     **one_message_per_round(other_ranks),
 )
-def alltoall_spread(
-    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, distances: Distances = "increasing", tag: int = 0
-) -> None:
-    """Exchange equal blocks between all ranks; if `sendbuf` is None, `recvbuf` holds the blocks to send."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    layout = Layout.equal(recvbuf.size, p)
-    if sendbuf is None and distances == "alternating":
-        places = [layout.block(recvbuf, other) for other in range(p)]
-        exchange_spreading(comm, set_aside(places, rank), places.__getitem__, tag, distances)
-        return
-    source = copy_of(recvbuf) if sendbuf is None else sendbuf
-    check_same_size(source, recvbuf)
-    copy_own_block(comm, layout.block(source, rank), layout.block(recvbuf, rank), tag)
-    outgoing, incoming = (lambda other: layout.block(source, other)), (lambda other: layout.block(recvbuf, other))
-    exchange_spreading(comm, outgoing, incoming, tag, distances)

@@ -18,42 +18,10 @@ Source   folklore; Thakur, Rabenseifner, Gropp, Optimization of Collective Commu
          International Journal of High Performance Computing Applications 19 (2005), doi:10.1177/1094342005051521
 """
 
-from __future__ import annotations
+from collectives.patterns.pairs.at_once import exchange_all_at_once, rounds_at_once
+from collectives.patterns.pairs.blocks import all_copied_scratch, equal_blocks_time
+from collectives.patterns.pairs.families import alltoallv
 
-from collections.abc import Sequence
-
-from collectives.catalogue.algorithm import Case
-from collectives.catalogue.declaration import algorithm
-from collectives.patterns.pairs.at_once import SendOrder, exchange_all_at_once
-from collectives.patterns.pairs.blocks import equal_blocks_time, sent_to_others, sized_blocks, sized_blocks_scratch
-from collectives.tools.protocol import Buffer, Comm
-
-
-def rounds_of_equal_blocks(case: Case) -> int | None:
-    return None if alltoallv_linear.parameter(case, "order") == "ascending" else case.p - 1
-
-
-@algorithm(
-    schedule=None,
-    scratch=sized_blocks_scratch,
-    closed_sent=sent_to_others,
-    closed_time=equal_blocks_time(rounds_of_equal_blocks),
+alltoallv_linear = alltoallv(
+    __name__, exchange_all_at_once, scratch=all_copied_scratch, closed_time=equal_blocks_time(rounds_at_once)
 )
-def alltoallv_linear(
-    comm: Comm,
-    sendbuf: Buffer | None,
-    recvbuf: Buffer,
-    sendcounts: Sequence[int] | None,
-    recvcounts: Sequence[int],
-    *,
-    sdispls: Sequence[int] | None = None,
-    rdispls: Sequence[int] | None = None,
-    order: SendOrder = "right",
-    tag: int = 0,
-) -> None:
-    """Exchange blocks of any size between all ranks; if `sendbuf` is None, `recvbuf` holds the blocks to send.
-
-    Blocks are contiguous and in rank order unless displacements are given.
-    """
-    blocks, places = sized_blocks(comm, sendbuf, recvbuf, sendcounts, recvcounts, sdispls, rdispls, tag)
-    exchange_all_at_once(comm, blocks.__getitem__, places.__getitem__, tag, order)

@@ -18,53 +18,16 @@ Source   Thakur, Rabenseifner, Gropp, Optimization of Collective Communication O
          ascending order: MPICH, src/mpi/coll/alltoallv/alltoallv_intra_pairwise_sendrecv_replace.c
 """
 
-from __future__ import annotations
+from collectives.patterns.pairs.blocks import copied_when_sent, equal_blocks_time, largest_scratch
+from collectives.patterns.pairs.families import alltoallv
+from collectives.patterns.pairs.rounds import exchange_in_pairs, pairs_schedule, rounds_of_pairs, unknown_order
 
-from collections.abc import Sequence
-
-from collectives.catalogue.algorithm import Case
-from collectives.catalogue.declaration import algorithm
-from collectives.patterns.pairs.blocks import copied, copy_own_block, equal_blocks_time, largest_scratch, sent_to_others
-from collectives.patterns.pairs.rounds import Order, exchange_in_pairs, pair_rounds, pairs_schedule, unknown_order
-from collectives.tools.blocks import cut
-from collectives.tools.blocks import scratch as spare_block
-from collectives.tools.protocol import Buffer, Comm
-
-
-def rounds_of_equal_blocks(case: Case) -> int:
-    return pair_rounds(case.p, alltoallv_pairwise.parameter(case, "order"))
-
-
-@algorithm(
+alltoallv_pairwise = alltoallv(
+    __name__,
+    exchange_in_pairs,
+    copied_when_sent,
     schedule=pairs_schedule,
     scratch=largest_scratch,
     why_unsupported=unknown_order,
-    closed_sent=sent_to_others,
-    closed_time=equal_blocks_time(rounds_of_equal_blocks),
+    closed_time=equal_blocks_time(rounds_of_pairs),
 )
-def alltoallv_pairwise(
-    comm: Comm,
-    sendbuf: Buffer | None,
-    recvbuf: Buffer,
-    sendcounts: Sequence[int] | None,
-    recvcounts: Sequence[int],
-    *,
-    sdispls: Sequence[int] | None = None,
-    rdispls: Sequence[int] | None = None,
-    order: Order = "tournament",
-    tag: int = 0,
-) -> None:
-    """Exchange blocks of any size between all ranks; if `sendbuf` is None, `recvbuf` holds the blocks to send.
-
-    Blocks are contiguous and in rank order unless displacements are given.
-    """
-    p, rank = comm.Get_size(), comm.Get_rank()
-    places = cut(recvbuf, recvcounts, rdispls, p)
-    if sendbuf is None:
-        others = (place.size for other, place in enumerate(places) if other != rank)
-        spare = spare_block(recvbuf, max(others, default=0))
-        exchange_in_pairs(comm, lambda other: copied(spare, places[other]), places.__getitem__, tag, order)
-        return
-    blocks = cut(sendbuf, sendcounts, sdispls, p)
-    copy_own_block(comm, blocks[rank], places[rank], tag)
-    exchange_in_pairs(comm, blocks.__getitem__, places.__getitem__, tag, order)

@@ -16,32 +16,8 @@ Best     many ranks and blocks of different sizes: like linear, with a limited n
 Source   MPICH, src/mpi/coll/alltoallv: alltoallv_intra_scattered, with a batch of 32 (MPIR_CVAR_ALLTOALL_THROTTLE)
 """
 
-from __future__ import annotations
+from collectives.patterns.pairs.at_once import exchange_in_batches, negative_batch
+from collectives.patterns.pairs.blocks import all_copied_scratch
+from collectives.patterns.pairs.families import alltoallv
 
-from collections.abc import Sequence
-
-from collectives.catalogue.declaration import algorithm
-from collectives.patterns.pairs.at_once import BATCH, exchange_in_batches, negative_batch
-from collectives.patterns.pairs.blocks import sent_to_others, sized_blocks, sized_blocks_scratch
-from collectives.tools.protocol import Buffer, Comm
-
-
-@algorithm(schedule=None, why_unsupported=negative_batch, scratch=sized_blocks_scratch, closed_sent=sent_to_others)
-def alltoallv_scattered(
-    comm: Comm,
-    sendbuf: Buffer | None,
-    recvbuf: Buffer,
-    sendcounts: Sequence[int] | None,
-    recvcounts: Sequence[int],
-    *,
-    sdispls: Sequence[int] | None = None,
-    rdispls: Sequence[int] | None = None,
-    batch: int = BATCH,
-    tag: int = 0,
-) -> None:
-    """Exchange blocks of any size between all ranks; if `sendbuf` is None, `recvbuf` holds the blocks to send.
-
-    Blocks are contiguous and in rank order unless displacements are given.
-    """
-    blocks, places = sized_blocks(comm, sendbuf, recvbuf, sendcounts, recvcounts, sdispls, rdispls, tag)
-    exchange_in_batches(comm, blocks.__getitem__, places.__getitem__, batch, tag)
+alltoallv_scattered = alltoallv(__name__, exchange_in_batches, why_unsupported=negative_batch, scratch=all_copied_scratch)

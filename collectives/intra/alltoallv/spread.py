@@ -19,57 +19,16 @@ Source   Open MPI, ompi/mca/coll/base/coll_base_alltoallv.c: alltoallv_intra_pai
          and, alternating, alltoallv_intra_basic_inplace
 """
 
-from __future__ import annotations
+from collectives.patterns.pairs.blocks import copied_by_distances, copied_by_distances_scratch, equal_blocks_time
+from collectives.patterns.pairs.families import alltoallv
+from collectives.patterns.pairs.rounds import spread, spreading_schedule, unknown_distances
 
-from collections.abc import Sequence
-
-from collectives.catalogue.algorithm import Case
-from collectives.catalogue.declaration import algorithm
-from collectives.patterns.pairs.blocks import (
-    equal_blocks_time,
-    largest_scratch,
-    sent_to_others,
-    set_aside,
-    sized_blocks,
-    sized_blocks_scratch,
-)
-from collectives.patterns.pairs.rounds import Distances, exchange_spreading, spreading_schedule, unknown_distances
-from collectives.tools.blocks import cut
-from collectives.tools.protocol import Buffer, Comm
-
-
-def scratch(case: Case, rank: int) -> int:
-    increasing = alltoallv_spread.parameter(case, "distances") == "increasing"
-    return sized_blocks_scratch(case, rank) if increasing else largest_scratch(case, rank)
-
-
-@algorithm(
+alltoallv_spread = alltoallv(
+    __name__,
+    spread,
+    copied_by_distances,
     schedule=spreading_schedule,
-    scratch=scratch,
+    scratch=copied_by_distances_scratch,
     why_unsupported=unknown_distances,
-    closed_sent=sent_to_others,
     closed_time=equal_blocks_time(lambda case: case.p - 1),
 )
-def alltoallv_spread(
-    comm: Comm,
-    sendbuf: Buffer | None,
-    recvbuf: Buffer,
-    sendcounts: Sequence[int] | None,
-    recvcounts: Sequence[int],
-    *,
-    sdispls: Sequence[int] | None = None,
-    rdispls: Sequence[int] | None = None,
-    distances: Distances = "increasing",
-    tag: int = 0,
-) -> None:
-    """Exchange blocks of any size between all ranks; if `sendbuf` is None, `recvbuf` holds the blocks to send.
-
-    Blocks are contiguous and in rank order unless displacements are given.
-    """
-    p = comm.Get_size()
-    if sendbuf is None and distances == "alternating":
-        places = cut(recvbuf, recvcounts, rdispls, p)
-        exchange_spreading(comm, set_aside(places, comm.Get_rank()), places.__getitem__, tag, distances)
-        return
-    blocks, places = sized_blocks(comm, sendbuf, recvbuf, sendcounts, recvcounts, sdispls, rdispls, tag)
-    exchange_spreading(comm, blocks.__getitem__, places.__getitem__, tag, distances)

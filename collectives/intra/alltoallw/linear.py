@@ -16,31 +16,8 @@ Source   folklore; Thakur, Rabenseifner, Gropp, Optimization of Collective Commu
          International Journal of High Performance Computing Applications 19 (2005), doi:10.1177/1094342005051521
 """
 
-from __future__ import annotations
+from collectives.patterns.pairs.at_once import exchange_all_at_once, rounds_at_once
+from collectives.patterns.pairs.blocks import equal_blocks_time
+from collectives.patterns.pairs.families import alltoallw
 
-from collections.abc import Sequence
-from typing import Any
-
-from collectives.catalogue.algorithm import Case
-from collectives.catalogue.declaration import algorithm
-from collectives.patterns.pairs.at_once import SendOrder, exchange_all_at_once
-from collectives.patterns.pairs.blocks import blocks_to_send, copies_scratch, equal_blocks_time, sent_to_others
-from collectives.tools.protocol import Comm
-
-
-def rounds_of_equal_blocks(case: Case) -> int | None:
-    return None if alltoallw_linear.parameter(case, "order") == "ascending" else case.p - 1
-
-
-@algorithm(
-    schedule=None,
-    scratch=copies_scratch,
-    closed_sent=sent_to_others,
-    closed_time=equal_blocks_time(rounds_of_equal_blocks),
-)
-def alltoallw_linear(
-    comm: Comm, sendblocks: Sequence[Any] | None, recvblocks: Sequence[Any], *, order: SendOrder = "right", tag: int = 0
-) -> None:
-    """Exchange one buffer with each rank; if `sendblocks` is None, `recvblocks` hold the data to send."""
-    outgoing = blocks_to_send(comm, sendblocks, recvblocks, tag)
-    exchange_all_at_once(comm, outgoing.__getitem__, recvblocks.__getitem__, tag, order)
+alltoallw_linear = alltoallw(__name__, exchange_all_at_once, closed_time=equal_blocks_time(rounds_at_once))

@@ -17,37 +17,14 @@ Source   Thakur, Rabenseifner, Gropp, Optimization of Collective Communication O
          ascending order: MPICH, src/mpi/coll/alltoallw/alltoallw_intra_pairwise_sendrecv_replace.c
 """
 
-from __future__ import annotations
+from collectives.patterns.pairs.blocks import equal_blocks_time
+from collectives.patterns.pairs.families import alltoallw
+from collectives.patterns.pairs.rounds import exchange_in_pairs, pairs_schedule, rounds_of_pairs, unknown_order
 
-from collections.abc import Sequence
-from typing import Any
-
-from collectives.catalogue.algorithm import Case
-from collectives.catalogue.declaration import algorithm
-from collectives.patterns.pairs.blocks import blocks_to_send, copies_scratch, equal_blocks_time, sent_to_others
-from collectives.patterns.pairs.rounds import Order, exchange_in_pairs, pair_rounds, pairs_schedule, unknown_order
-from collectives.tools.protocol import Comm
-
-
-def rounds_of_equal_blocks(case: Case) -> int:
-    return pair_rounds(case.p, alltoallw_pairwise.parameter(case, "order"))
-
-
-@algorithm(
+alltoallw_pairwise = alltoallw(
+    __name__,
+    exchange_in_pairs,
     schedule=pairs_schedule,
-    scratch=copies_scratch,
     why_unsupported=unknown_order,
-    closed_sent=sent_to_others,
-    closed_time=equal_blocks_time(rounds_of_equal_blocks),
+    closed_time=equal_blocks_time(rounds_of_pairs),
 )
-def alltoallw_pairwise(
-    comm: Comm,
-    sendblocks: Sequence[Any] | None,
-    recvblocks: Sequence[Any],
-    *,
-    order: Order = "tournament",
-    tag: int = 0,
-) -> None:
-    """Exchange one buffer with each rank; if `sendblocks` is None, `recvblocks` hold the data to send."""
-    outgoing = blocks_to_send(comm, sendblocks, recvblocks, tag)
-    exchange_in_pairs(comm, outgoing.__getitem__, recvblocks.__getitem__, tag, order)

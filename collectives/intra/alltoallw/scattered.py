@@ -12,21 +12,7 @@ Best     many ranks and derived datatypes: like linear, with a limited number of
 Source   MPICH, src/mpi/coll/alltoallw: alltoallw_intra_scattered, with a batch of 32 (MPIR_CVAR_ALLTOALL_THROTTLE)
 """
 
-from __future__ import annotations
+from collectives.patterns.pairs.at_once import exchange_in_batches, negative_batch
+from collectives.patterns.pairs.families import alltoallw
 
-from collections.abc import Sequence
-from typing import Any
-
-from collectives.catalogue.declaration import algorithm
-from collectives.patterns.pairs.at_once import BATCH, exchange_in_batches, negative_batch
-from collectives.patterns.pairs.blocks import blocks_to_send, copies_scratch, sent_to_others
-from collectives.tools.protocol import Comm
-
-
-@algorithm(schedule=None, why_unsupported=negative_batch, scratch=copies_scratch, closed_sent=sent_to_others)
-def alltoallw_scattered(
-    comm: Comm, sendblocks: Sequence[Any] | None, recvblocks: Sequence[Any], *, batch: int = BATCH, tag: int = 0
-) -> None:
-    """Exchange one buffer with each rank; if `sendblocks` is None, `recvblocks` hold the data to send."""
-    outgoing = blocks_to_send(comm, sendblocks, recvblocks, tag)
-    exchange_in_batches(comm, outgoing.__getitem__, recvblocks.__getitem__, batch, tag)
+alltoallw_scattered = alltoallw(__name__, exchange_in_batches, why_unsupported=negative_batch)

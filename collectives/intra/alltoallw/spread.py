@@ -19,32 +19,14 @@ Source   Open MPI, ompi/mca/coll/basic/coll_basic_alltoallw.c: alltoallw_intra_i
          block)
 """
 
-from __future__ import annotations
+from collectives.patterns.pairs.blocks import equal_blocks_time
+from collectives.patterns.pairs.families import alltoallw
+from collectives.patterns.pairs.rounds import spread, spreading_schedule, unknown_distances
 
-from collections.abc import Sequence
-from typing import Any
-
-from collectives.catalogue.declaration import algorithm
-from collectives.patterns.pairs.blocks import blocks_to_send, copies_scratch, equal_blocks_time, sent_to_others
-from collectives.patterns.pairs.rounds import Distances, exchange_spreading, spreading_schedule, unknown_distances
-from collectives.tools.protocol import Comm
-
-
-@algorithm(
+alltoallw_spread = alltoallw(
+    __name__,
+    spread,
     schedule=spreading_schedule,
-    scratch=copies_scratch,
     why_unsupported=unknown_distances,
-    closed_sent=sent_to_others,
     closed_time=equal_blocks_time(lambda case: case.p - 1),
 )
-def alltoallw_spread(
-    comm: Comm,
-    sendblocks: Sequence[Any] | None,
-    recvblocks: Sequence[Any],
-    *,
-    distances: Distances = "increasing",
-    tag: int = 0,
-) -> None:
-    """Exchange one buffer with each rank; if `sendblocks` is None, `recvblocks` hold the data to send."""
-    outgoing = blocks_to_send(comm, sendblocks, recvblocks, tag)
-    exchange_spreading(comm, outgoing.__getitem__, recvblocks.__getitem__, tag, distances)

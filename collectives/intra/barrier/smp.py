@@ -24,12 +24,13 @@ from collections.abc import Iterator
 
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.concurrent import GroupCase, Phase, phased_claims
+from collectives.catalogue.conditions import valid_nodes_only
 from collectives.catalogue.declaration import algorithm
 from collectives.intra.barrier import dissemination as barrier_dissemination
 from collectives.intra.bcast import binomial as bcast_binomial
 from collectives.tools.blocks import scratch
 from collectives.tools.messages import TOKEN
-from collectives.tools.nodes import Nodes, placement_of, unsupported_nodes
+from collectives.tools.nodes import Nodes, placement_of
 from collectives.tools.protocol import Comm
 from collectives.tools.subset import Subset
 
@@ -44,11 +45,7 @@ def phases(case: Case) -> Iterator[Phase]:
     yield [GroupCase(ranks, bcast, Case(len(ranks), 1, itemsize=1)) for ranks in placement.nodes]
 
 
-def why_unsupported(case: Case) -> str | None:
-    return unsupported_nodes(barrier_smp.parameter(case, "nodes"), case.p)
-
-
-@algorithm(**phased_claims(phases, why_unsupported, lambda case, rank: 1))
+@algorithm(**phased_claims(phases, valid_nodes_only, lambda case, rank: 1))
 def barrier_smp(
     comm: Comm,
     *,

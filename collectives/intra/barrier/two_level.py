@@ -24,9 +24,10 @@ from collections.abc import Iterator
 
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.concurrent import GroupCase, Phase, phased_claims
+from collectives.catalogue.conditions import valid_nodes_only
 from collectives.catalogue.declaration import algorithm
 from collectives.intra.barrier import dissemination as barrier_dissemination
-from collectives.tools.nodes import Nodes, placement_of, unsupported_nodes
+from collectives.tools.nodes import Nodes, placement_of
 from collectives.tools.protocol import Comm
 from collectives.tools.subset import Subset
 
@@ -42,11 +43,7 @@ def phases(case: Case) -> Iterator[Phase]:
     yield on_nodes
 
 
-def why_unsupported(case: Case) -> str | None:
-    return unsupported_nodes(barrier_two_level.parameter(case, "nodes"), case.p)
-
-
-@algorithm(**phased_claims(phases, why_unsupported))
+@algorithm(**phased_claims(phases, valid_nodes_only))
 def barrier_two_level(
     comm: Comm, *, nodes: Nodes = 1, outer: Algorithm = DISSEMINATION, inner: Algorithm = DISSEMINATION, tag: int = 0
 ) -> None:

@@ -19,18 +19,9 @@ Source   De Sensi, Pasqualoni, Piarulli, Bonato, Ba, Turisini, Domke, Hoefler, B
          (derived from the abstract; the rule for p that are not a power of two is fakempi's)
 """
 
-from __future__ import annotations
-
 from collectives.catalogue.closed_forms import one_message_per_round
-from collectives.catalogue.declaration import algorithm
 from collectives.patterns.plans.negabinary import BINE
-from collectives.patterns.run_tree_messages import down_claims, send_down
-from collectives.patterns.run_trees import PlacedTree
+from collectives.patterns.run_tree_messages import tree_bcast
 from collectives.tools.numbers import ceil_log2
-from collectives.tools.protocol import Buffer, Comm
 
-
-@algorithm(**down_claims(lambda case: BINE), **one_message_per_round(ceil_log2))
-def bcast_bine(comm: Comm, buf: Buffer, *, root: int = 0, tag: int = 0) -> None:
-    """Copy the root's `buf` to `buf` on every rank."""
-    send_down(comm, buf, PlacedTree(BINE, root, comm.Get_size()), tag)
+bcast_bine = tree_bcast(__name__, lambda: BINE, **one_message_per_round(ceil_log2))

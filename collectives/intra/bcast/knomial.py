@@ -20,32 +20,9 @@ Source   Wilkins et al., Generalized Collective Algorithms for the Exascale Era,
          MPI's coll/tuned has the broadcast, with k = 4 and ascending order
 """
 
-from __future__ import annotations
+from collectives.patterns.knomial import full_message_time, full_rounds, ordered_tree, radix_too_small
+from collectives.patterns.run_tree_messages import tree_bcast
 
-from collectives.catalogue.declaration import algorithm
-from collectives.patterns.knomial import (
-    RADIX,
-    ChildOrder,
-    family_of,
-    full_message_time,
-    full_rounds,
-    knomial_tree,
-    radix_too_small,
+bcast_knomial = tree_bcast(
+    __name__, ordered_tree, why_unsupported=radix_too_small, closed_rounds=full_rounds, closed_time=full_message_time
 )
-from collectives.patterns.run_tree_messages import down_claims, send_down
-from collectives.patterns.run_trees import PlacedTree
-from collectives.tools.protocol import Buffer, Comm
-
-
-@algorithm(
-    why_unsupported=radix_too_small,
-    closed_rounds=full_rounds,
-    closed_time=full_message_time,
-    **down_claims(family_of),
-)
-def bcast_knomial(
-    comm: Comm, buf: Buffer, *, root: int = 0, k: int = RADIX, order: ChildOrder = "descending", tag: int = 0
-) -> None:
-    """Copy the root's `buf` to `buf` on every rank."""
-    p = comm.Get_size()
-    send_down(comm, buf, PlacedTree(knomial_tree(k, order), root, p), tag)

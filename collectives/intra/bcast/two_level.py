@@ -23,9 +23,10 @@ from collections.abc import Iterator
 
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.concurrent import GroupCase, Phase, phased_claims
+from collectives.catalogue.conditions import valid_nodes_only
 from collectives.catalogue.declaration import algorithm
 from collectives.intra.bcast import binomial as bcast_binomial
-from collectives.tools.nodes import Nodes, placement_of, unsupported_nodes
+from collectives.tools.nodes import Nodes, placement_of
 from collectives.tools.protocol import Buffer, Comm
 from collectives.tools.subset import Subset
 
@@ -43,11 +44,7 @@ def phases(case: Case) -> Iterator[Phase]:
     ]
 
 
-def why_unsupported(case: Case) -> str | None:
-    return unsupported_nodes(bcast_two_level.parameter(case, "nodes"), case.p)
-
-
-@algorithm(**phased_claims(phases, why_unsupported))
+@algorithm(**phased_claims(phases, valid_nodes_only))
 def bcast_two_level(
     comm: Comm,
     buf: Buffer,

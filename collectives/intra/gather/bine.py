@@ -18,18 +18,10 @@ Source   De Sensi, Pasqualoni, Piarulli, Bonato, Ba, Turisini, Domke, Hoefler, B
          (derived from the abstract; the rule for p that are not a power of two is fakempi's)
 """
 
-from __future__ import annotations
-
 from collectives.catalogue.closed_forms import all_blocks
-from collectives.catalogue.declaration import algorithm
+from collectives.patterns.families import tree_gather
 from collectives.patterns.plans.negabinary import BINE
-from collectives.patterns.run_trees import PlacedTree, equal_gather, run_claims
 from collectives.tools.numbers import ceil_log2
-from collectives.tools.protocol import Buffer, Comm
-
 
 # A rank's own half of a run has at least as many ranks as the other half, so the root never waits.
-@algorithm(**run_claims(lambda case: PlacedTree(BINE, case.root, case.p), up=True), **all_blocks(ceil_log2))
-def gather_bine(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, root: int = 0, tag: int = 0) -> None:
-    """Gather all blocks to the root's `recvbuf`; if the root's `sendbuf` is None, its block is there already."""
-    equal_gather(comm, sendbuf, recvbuf, PlacedTree(BINE, root, comm.Get_size()), tag)
+gather_bine = tree_gather(__name__, lambda: BINE, **all_blocks(ceil_log2))

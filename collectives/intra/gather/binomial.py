@@ -21,12 +21,10 @@ from __future__ import annotations
 
 from collectives.catalogue.algorithm import Case
 from collectives.catalogue.closed_forms import all_blocks
-from collectives.catalogue.declaration import algorithm
 from collectives.patterns.binomial import GATHER_CLAIMS, gather_up
+from collectives.patterns.families import gather
 from collectives.patterns.trees import subtree
-from collectives.tools.blocks import Layout, required
 from collectives.tools.numbers import ceil_log2
-from collectives.tools.protocol import Buffer, Comm
 
 
 def closed_sent(case: Case, rank: int) -> int:
@@ -36,12 +34,4 @@ def closed_sent(case: Case, rank: int) -> int:
 
 # The root receives without idle time. All its subtrees except the last are complete: the child of a complete subtree has
 # gathered it when the root has received all smaller ones. The last subtree is not larger than a complete one.
-@algorithm(closed_sent=closed_sent, **GATHER_CLAIMS, **all_blocks(ceil_log2))
-def gather_binomial(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, root: int = 0, tag: int = 0) -> None:
-    """Gather all blocks to the root's `recvbuf`; if the root's `sendbuf` is None, its block is there already."""
-    p = comm.Get_size()
-    if comm.Get_rank() == root:
-        layout = Layout.equal(required(recvbuf, "the root of a gather").size, p)
-    else:
-        layout = Layout.equal(required(sendbuf, "a rank that sends its block").size * p, p)
-    gather_up(comm, sendbuf, recvbuf, layout, root, tag)
+gather_binomial = gather(__name__, gather_up, closed_sent=closed_sent, **GATHER_CLAIMS, **all_blocks(ceil_log2))

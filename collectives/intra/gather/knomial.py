@@ -20,23 +20,9 @@ Source   Wilkins et al., Generalized Collective Algorithms for the Exascale Era,
          MPI's coll/tuned has the broadcast, with k = 4 by default
 """
 
-from __future__ import annotations
+from collectives.patterns.families import tree_gather
+from collectives.patterns.knomial import full_blocks_time, full_rounds, radix_too_small, tree_of_radix
 
-from collectives.catalogue.declaration import algorithm
-from collectives.patterns.knomial import RADIX, full_blocks_time, full_rounds, knomial_tree, radix_too_small, tree_of
-from collectives.patterns.run_trees import PlacedTree, equal_gather, run_claims
-from collectives.tools.protocol import Buffer, Comm
-
-
-@algorithm(
-    why_unsupported=radix_too_small,
-    closed_rounds=full_rounds,
-    closed_time=full_blocks_time,
-    **run_claims(tree_of, up=True),
+gather_knomial = tree_gather(
+    __name__, tree_of_radix, why_unsupported=radix_too_small, closed_rounds=full_rounds, closed_time=full_blocks_time
 )
-def gather_knomial(
-    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, root: int = 0, k: int = RADIX, tag: int = 0
-) -> None:
-    """Gather all blocks to the root's `recvbuf`; if the root's `sendbuf` is None, its block is there already."""
-    p = comm.Get_size()
-    equal_gather(comm, sendbuf, recvbuf, PlacedTree(knomial_tree(k), root, p), tag)

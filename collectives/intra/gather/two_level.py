@@ -26,12 +26,13 @@ from collections.abc import Iterator
 
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.concurrent import GroupCase, Phase, phased_claims
+from collectives.catalogue.conditions import valid_nodes_only
 from collectives.catalogue.declaration import algorithm
 from collectives.intra.gather import binomial as gather_binomial
 from collectives.intra.gatherv import binomial as gatherv_binomial
 from collectives.tools.blocks import Layout, load, required
 from collectives.tools.blocks import scratch as spare_memory
-from collectives.tools.nodes import Nodes, placement_of, unsupported_nodes
+from collectives.tools.nodes import Nodes, placement_of
 from collectives.tools.protocol import Buffer, Comm
 from collectives.tools.subset import Subset
 
@@ -51,10 +52,6 @@ def phases(case: Case) -> Iterator[Phase]:
     yield [GroupCase(leaders, outer, Case(len(counts), counts=counts, root=root_node, itemsize=size, in_place=True))]
 
 
-def why_unsupported(case: Case) -> str | None:
-    return unsupported_nodes(gather_two_level.parameter(case, "nodes"), case.p)
-
-
 def own_scratch(case: Case, rank: int) -> int:
     placement = placement_of(gather_two_level.parameter(case, "nodes"), case.p)
     if rank == case.root:
@@ -62,7 +59,7 @@ def own_scratch(case: Case, rank: int) -> int:
     return len(placement.nodes[placement.node[rank]]) * case.m if rank in placement.leaders(case.root) else 0
 
 
-@algorithm(**phased_claims(phases, why_unsupported, own_scratch))
+@algorithm(**phased_claims(phases, valid_nodes_only, own_scratch))
 def gather_two_level(
     comm: Comm,
     sendbuf: Buffer | None,

@@ -20,58 +20,10 @@ Source   Pjesivac-Grbovic et al., Performance analysis of MPI collective operati
          doi:10.1007/s10586-007-0012-0; the tree is that of Open MPI's coll/base
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from collectives.catalogue.algorithm import Case
-from collectives.catalogue.conditions import commutative_only, positive_segments_only
-from collectives.catalogue.declaration import algorithm
-from collectives.catalogue.schedule import Round
-from collectives.patterns.binary_trees.segments import Upward, combine_segments, up_schedule, up_scratch, up_sent
+from collectives.catalogue.conditions import all_of, commutative_only, positive_segments_only
+from collectives.patterns.binary_trees.segments import Upward, segmented_reduce
 from collectives.patterns.binary_trees.shapes import by_levels
-from collectives.patterns.segmented import SEGMENT_BYTES, segments_of
-from collectives.tools.protocol import Buffer, Comm, Op
 
-
-def why_unsupported(case: Case) -> str | None:
-    return positive_segments_only(case) or commutative_only(case)
-
-
-def schedule(case: Case) -> Iterator[Round]:
-    return up_schedule(case, _tree(case), segments_of(case))
-
-
-def scratch(case: Case, rank: int) -> int:
-    return up_scratch(case, rank, _tree(case), segments_of(case))
-
-
-def closed_sent(case: Case, rank: int) -> int:
-    return up_sent(case, rank, _tree(case))
-
-
-def _tree(case: Case) -> Upward:
-    return Upward(by_levels, case.root, case.root)
-
-
-@algorithm(
-    schedule=schedule,
-    scratch=scratch,
-    why_unsupported=why_unsupported,
-    closed_sent=closed_sent,
-    closed_combined=lambda case: None,
+reduce_binary = segmented_reduce(
+    __name__, lambda root, p: Upward(by_levels, root, root), why_unsupported=all_of(positive_segments_only, commutative_only)
 )
-def reduce_binary(
-    comm: Comm,
-    sendbuf: Buffer | None,
-    recvbuf: Buffer | None,
-    *,
-    op: Op,
-    root: int = 0,
-    segment_bytes: int = SEGMENT_BYTES,
-    tag: int = 0,
-) -> None:
-    """Leave the result in the root's `recvbuf`; if the root's `sendbuf` is None, `recvbuf` holds its operand."""
-    case = Case(comm.Get_size(), commutative=op.Is_commutative(), parameters={"segment_bytes": segment_bytes})
-    reduce_binary.check(case)
-    combine_segments(comm, sendbuf, recvbuf, op, Upward(by_levels, root, root), root, segment_bytes, tag)

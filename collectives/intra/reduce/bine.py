@@ -22,36 +22,8 @@ Source   De Sensi, Pasqualoni, Piarulli, Bonato, Ba, Turisini, Domke, Hoefler, B
          (derived from the abstract; the rule for p that are not a power of two is fakempi's)
 """
 
-from __future__ import annotations
-
-from collectives.catalogue.algorithm import Case
-from collectives.catalogue.declaration import algorithm
-from collectives.catalogue.schedule import Seconds, message
 from collectives.patterns.plans.negabinary import BINE
-from collectives.patterns.run_tree_messages import combine_up, top_of, up_claims
+from collectives.patterns.run_tree_messages import tree_reduce
 from collectives.tools.numbers import ceil_log2
-from collectives.tools.protocol import Buffer, Comm, Op
 
-
-def closed_rounds(case: Case) -> int:
-    return ceil_log2(case.p) + (top_of(BINE, case) != case.root) if case.m else 0
-
-
-def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
-    return closed_rounds(case) * message(case.m, t_s, t_w)
-
-
-def closed_combined(case: Case) -> int:
-    return ceil_log2(case.p) * case.m
-
-
-@algorithm(
-    closed_rounds=closed_rounds,
-    closed_time=closed_time,
-    closed_combined=closed_combined,
-    in_order=True,
-    **up_claims(lambda case: BINE),
-)
-def reduce_bine(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, op: Op, root: int = 0, tag: int = 0) -> None:
-    """Leave the result in the root's `recvbuf`; if the root's `sendbuf` is None, `recvbuf` holds its operand."""
-    combine_up(comm, sendbuf, recvbuf, op, BINE, root, tag)
+reduce_bine = tree_reduce(__name__, lambda: BINE, lambda case: ceil_log2(case.p) if case.m else 0)

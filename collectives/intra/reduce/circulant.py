@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collectives.catalogue.algorithm import Case
-from collectives.catalogue.conditions import commutative_only, positive_segments_only
+from collectives.catalogue.conditions import all_of, commutative_only, positive_segments_only
 from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Seconds, Transfer, message
 from collectives.patterns.reductions import join, operand
@@ -56,10 +56,6 @@ def scratch(case: Case, rank: int) -> int:
     return segments_of(case).size(0) * case.itemsize + (0 if rank == case.root else case.m)
 
 
-def why_unsupported(case: Case) -> str | None:
-    return commutative_only(case) or positive_segments_only(case)
-
-
 def closed_rounds(case: Case) -> int:
     return segments_of(case).p - 1 + ceil_log2(case.p) if case.m and case.p > 1 else 0
 
@@ -80,7 +76,7 @@ def closed_combined(case: Case) -> None:
 @algorithm(
     schedule=schedule,
     scratch=scratch,
-    why_unsupported=why_unsupported,
+    why_unsupported=all_of(commutative_only, positive_segments_only),
     closed_rounds=closed_rounds,
     closed_sent=closed_sent,
     closed_time=closed_time,

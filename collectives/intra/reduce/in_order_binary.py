@@ -20,54 +20,10 @@ Source   Pjesivac-Grbovic et al., Performance analysis of MPI collective operati
          doi:10.1007/s10586-007-0012-0; the tree is that of Open MPI's coll/base
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from collectives.catalogue.algorithm import Case
 from collectives.catalogue.conditions import positive_segments_only
-from collectives.catalogue.declaration import algorithm
-from collectives.catalogue.schedule import Round
-from collectives.patterns.binary_trees.segments import Upward, combine_segments, up_schedule, up_scratch, up_sent
+from collectives.patterns.binary_trees.segments import Upward, segmented_reduce
 from collectives.patterns.binary_trees.shapes import in_order
-from collectives.patterns.segmented import SEGMENT_BYTES, segments_of
-from collectives.tools.protocol import Buffer, Comm, Op
 
-
-def schedule(case: Case) -> Iterator[Round]:
-    return up_schedule(case, _tree(case), segments_of(case))
-
-
-def scratch(case: Case, rank: int) -> int:
-    return up_scratch(case, rank, _tree(case), segments_of(case))
-
-
-def closed_sent(case: Case, rank: int) -> int:
-    return up_sent(case, rank, _tree(case))
-
-
-def _tree(case: Case) -> Upward:
-    return Upward(in_order, 0, case.p - 1)
-
-
-@algorithm(
-    schedule=schedule,
-    scratch=scratch,
-    why_unsupported=positive_segments_only,
-    closed_sent=closed_sent,
-    closed_combined=lambda case: None,
-    in_order=True,
+reduce_in_order_binary = segmented_reduce(
+    __name__, lambda root, p: Upward(in_order, 0, p - 1), why_unsupported=positive_segments_only, in_order=True
 )
-def reduce_in_order_binary(
-    comm: Comm,
-    sendbuf: Buffer | None,
-    recvbuf: Buffer | None,
-    *,
-    op: Op,
-    root: int = 0,
-    segment_bytes: int = SEGMENT_BYTES,
-    tag: int = 0,
-) -> None:
-    """Leave the result in the root's `recvbuf`; if the root's `sendbuf` is None, `recvbuf` holds its operand."""
-    p = comm.Get_size()
-    combine_segments(comm, sendbuf, recvbuf, op, Upward(in_order, 0, p - 1), root, segment_bytes, tag)

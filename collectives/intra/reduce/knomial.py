@@ -22,41 +22,7 @@ Source   Wilkins et al., Generalized Collective Algorithms for the Exascale Era,
          MPI's coll/tuned has the broadcast, with k = 4 by default
 """
 
-from __future__ import annotations
+from collectives.patterns.knomial import full_rounds, radix_too_small, tree_of_radix
+from collectives.patterns.run_tree_messages import tree_reduce
 
-from collectives.catalogue.algorithm import Case
-from collectives.catalogue.declaration import algorithm
-from collectives.catalogue.schedule import Seconds, message
-from collectives.patterns.knomial import RADIX, family_of, full_rounds, knomial_tree, radix_too_small
-from collectives.patterns.run_tree_messages import combine_up, top_of, up_claims
-from collectives.tools.protocol import Buffer, Comm, Op
-
-
-def closed_rounds(case: Case) -> int | None:
-    rounds = full_rounds(case)
-    return None if rounds is None else rounds + (case.m > 0 and top_of(family_of(case), case) != case.root)
-
-
-def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
-    rounds = closed_rounds(case)
-    return None if rounds is None else rounds * message(case.m, t_s, t_w)
-
-
-def closed_combined(case: Case) -> int | None:
-    rounds = full_rounds(case)
-    return None if rounds is None else rounds * case.m
-
-
-@algorithm(
-    why_unsupported=radix_too_small,
-    closed_rounds=closed_rounds,
-    closed_time=closed_time,
-    closed_combined=closed_combined,
-    in_order=True,
-    **up_claims(family_of),
-)
-def reduce_knomial(
-    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, op: Op, root: int = 0, k: int = RADIX, tag: int = 0
-) -> None:
-    """Leave the result in the root's `recvbuf`; if the root's `sendbuf` is None, `recvbuf` holds its operand."""
-    combine_up(comm, sendbuf, recvbuf, op, knomial_tree(k), root, tag)
+reduce_knomial = tree_reduce(__name__, tree_of_radix, full_rounds, why_unsupported=radix_too_small)

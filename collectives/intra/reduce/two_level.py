@@ -24,12 +24,12 @@ from collections.abc import Iterator
 
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.concurrent import GroupCase, Phase, phased_claims
-from collectives.catalogue.conditions import commutative_only
+from collectives.catalogue.conditions import all_of, commutative_only, valid_nodes_only
 from collectives.catalogue.declaration import algorithm
 from collectives.intra.reduce import binomial as reduce_binomial
 from collectives.patterns.reductions import operand
 from collectives.tools.blocks import scratch as spare_memory
-from collectives.tools.nodes import Nodes, placement_of, unsupported_nodes
+from collectives.tools.nodes import Nodes, placement_of
 from collectives.tools.protocol import Buffer, Comm, Op
 from collectives.tools.subset import Subset
 
@@ -51,16 +51,12 @@ def phases(case: Case) -> Iterator[Phase]:
     yield [GroupCase(leaders, outer, Case(len(leaders), m, root=root_node, itemsize=size, in_place=True))]
 
 
-def why_unsupported(case: Case) -> str | None:
-    return commutative_only(case) or unsupported_nodes(reduce_two_level.parameter(case, "nodes"), case.p)
-
-
 def own_scratch(case: Case, rank: int) -> int:
     leaders = placement_of(reduce_two_level.parameter(case, "nodes"), case.p).leaders(case.root)
     return case.m if rank in leaders and rank != case.root else 0
 
 
-@algorithm(**phased_claims(phases, why_unsupported, own_scratch))
+@algorithm(**phased_claims(phases, all_of(commutative_only, valid_nodes_only), own_scratch))
 def reduce_two_level(
     comm: Comm,
     sendbuf: Buffer | None,

@@ -17,28 +17,7 @@ Source   Träff, An Improved Algorithm for (Non-commutative) Reduce-Scatter with
          in Open MPI, coll/base, which keeps the odd rank of a pair
 """
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
-from collectives.catalogue.declaration import algorithm
 from collectives.patterns.butterflies.butterfly import BUTTERFLY_CLAIMS, scatter_butterfly
-from collectives.patterns.folding import Remaining
-from collectives.patterns.reductions import counted_blocks
-from collectives.tools.protocol import Buffer, Comm, Op
+from collectives.patterns.families import reduce_scatter
 
-
-@algorithm(in_order=True, **BUTTERFLY_CLAIMS)
-def reduce_scatter_butterfly(
-    comm: Comm,
-    sendbuf: Buffer | None,
-    recvbuf: Buffer,
-    counts: Sequence[int],
-    *,
-    op: Op,
-    remaining: Remaining = "even",
-    tag: int = 0,
-) -> None:
-    """Leave the rank's block of the result at the start of `recvbuf`; if `sendbuf` is None, `recvbuf` holds the operand."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    scatter_butterfly(comm, sendbuf, recvbuf, counted_blocks(counts, sendbuf, recvbuf, p, rank), op, tag, remaining)
+reduce_scatter_butterfly = reduce_scatter(__name__, scatter_butterfly, in_order=True, **BUTTERFLY_CLAIMS)

@@ -17,21 +17,10 @@ Best     short blocks, and blocks of similar size: fewest rounds and least data 
 Source   Träff, Optimal, Non-pipelined Reduce-scatter and Allreduce Algorithms, 2024, arXiv:2410.14234
 """
 
-from __future__ import annotations
+from functools import partial
 
-from collections.abc import Sequence
-
-from collectives.catalogue.declaration import algorithm
 from collectives.patterns.circulant import skips
-from collectives.patterns.reductions import counted_blocks
+from collectives.patterns.families import reduce_scatter
 from collectives.patterns.runs import scatter_runs, shrinking
-from collectives.tools.protocol import Buffer, Comm, Op
 
-
-@algorithm(**shrinking(skips))
-def reduce_scatter_circulant(
-    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, counts: Sequence[int], *, op: Op, tag: int = 0
-) -> None:
-    """Leave the rank's block of the result at the start of `recvbuf`; if `sendbuf` is None, `recvbuf` holds the operand."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    scatter_runs(comm, sendbuf, recvbuf, counted_blocks(counts, sendbuf, recvbuf, p, rank), skips(p), op, tag)
+reduce_scatter_circulant = reduce_scatter(__name__, partial(scatter_runs, skips), **shrinking(skips))

@@ -16,20 +16,7 @@ Source   Thakur, Rabenseifner, Gropp, Optimization of Collective Communication O
          without a partner receives data that its group has not combined yet)
 """
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
-from collectives.catalogue.declaration import algorithm
 from collectives.patterns.butterflies.doubling import DOUBLING_CLAIMS, scatter_doubling
-from collectives.patterns.reductions import counted_blocks
-from collectives.tools.protocol import Buffer, Comm, Op
+from collectives.patterns.families import reduce_scatter
 
-
-@algorithm(in_order=True, **DOUBLING_CLAIMS)
-def reduce_scatter_recursive_doubling(
-    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, counts: Sequence[int], *, op: Op, tag: int = 0
-) -> None:
-    """Leave the rank's block of the result at the start of `recvbuf`; if `sendbuf` is None, `recvbuf` holds the operand."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    scatter_doubling(comm, sendbuf, recvbuf, counted_blocks(counts, sendbuf, recvbuf, p, rank), op, tag)
+reduce_scatter_recursive_doubling = reduce_scatter(__name__, scatter_doubling, in_order=True, **DOUBLING_CLAIMS)

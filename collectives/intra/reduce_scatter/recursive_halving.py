@@ -16,28 +16,7 @@ Source   Thakur, Rabenseifner, Gropp, Optimization of Collective Communication O
          keep the odd rank of a pair
 """
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
-from collectives.catalogue.declaration import algorithm
-from collectives.patterns.folding import Remaining
+from collectives.patterns.families import reduce_scatter
 from collectives.patterns.halving import HALVING_CLAIMS, scatter_halves
-from collectives.patterns.reductions import counted_blocks
-from collectives.tools.protocol import Buffer, Comm, Op
 
-
-@algorithm(**HALVING_CLAIMS)
-def reduce_scatter_recursive_halving(
-    comm: Comm,
-    sendbuf: Buffer | None,
-    recvbuf: Buffer,
-    counts: Sequence[int],
-    *,
-    op: Op,
-    remaining: Remaining = "even",
-    tag: int = 0,
-) -> None:
-    """Leave the rank's block of the result at the start of `recvbuf`; if `sendbuf` is None, `recvbuf` holds the operand."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    scatter_halves(comm, sendbuf, recvbuf, counted_blocks(counts, sendbuf, recvbuf, p, rank), op, tag, remaining)
+reduce_scatter_recursive_halving = reduce_scatter(__name__, scatter_halves, **HALVING_CLAIMS)

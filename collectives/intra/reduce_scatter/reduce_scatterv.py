@@ -16,35 +16,13 @@ Source   folklore; Silva, Silva, Implementing MPI-2 Extended Collective Operatio
          between groups
 """
 
-from __future__ import annotations
+from functools import partial
 
-from collections.abc import Sequence
-
-from collectives.catalogue.algorithm import Algorithm
-from collectives.catalogue.declaration import algorithm
 from collectives.intra.reduce import binomial as reduce_binomial
 from collectives.intra.scatterv import binomial as scatterv_binomial
+from collectives.patterns.families import reduce_scatter
 from collectives.patterns.reduce_scatterv import claims_by_rank_0, reduce_then_scatterv
-from collectives.patterns.reductions import counted_blocks
-from collectives.tools.protocol import Buffer, Comm, Op
 
-REDUCE, SCATTERV = reduce_binomial.reduce_binomial, scatterv_binomial.scatterv_binomial
+PARTS = partial(reduce_then_scatterv, reduce=reduce_binomial.reduce_binomial, scatterv=scatterv_binomial.scatterv_binomial)
 
-
-@algorithm(in_order=True, **claims_by_rank_0(REDUCE, SCATTERV))
-def reduce_scatter_reduce_scatterv(
-    comm: Comm,
-    sendbuf: Buffer | None,
-    recvbuf: Buffer,
-    counts: Sequence[int],
-    *,
-    op: Op,
-    reduce: Algorithm = REDUCE,
-    scatterv: Algorithm = SCATTERV,
-    tag: int = 0,
-) -> None:
-    """Leave the rank's block of the result at the start of `recvbuf`; if `sendbuf` is None, `recvbuf` holds the operand."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    reduce_then_scatterv(
-        comm, sendbuf, recvbuf, counted_blocks(counts, sendbuf, recvbuf, p, rank), op, reduce, scatterv, tag
-    )
+reduce_scatter_reduce_scatterv = reduce_scatter(__name__, PARTS, in_order=True, **claims_by_rank_0(PARTS))

@@ -13,20 +13,7 @@ Source   Patarasuk, Yuan, Bandwidth optimal all-reduce algorithms for clusters o
          Distributed Computing 69 (2009), doi:10.1016/j.jpdc.2008.09.002 (the first half of its allreduce)
 """
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
-from collectives.catalogue.declaration import algorithm
-from collectives.patterns.reductions import counted_blocks
+from collectives.patterns.families import reduce_scatter
 from collectives.patterns.ring import REDUCE_AROUND_CLAIMS, scatter_around
-from collectives.tools.protocol import Buffer, Comm, Op
 
-
-@algorithm(**REDUCE_AROUND_CLAIMS)
-def reduce_scatter_ring(
-    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, counts: Sequence[int], *, op: Op, tag: int = 0
-) -> None:
-    """Leave the rank's block of the result at the start of `recvbuf`; if `sendbuf` is None, `recvbuf` holds the operand."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    scatter_around(comm, sendbuf, recvbuf, counted_blocks(counts, sendbuf, recvbuf, p, rank), op, tag)
+reduce_scatter_ring = reduce_scatter(__name__, scatter_around, **REDUCE_AROUND_CLAIMS)

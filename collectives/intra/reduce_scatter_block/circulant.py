@@ -20,17 +20,10 @@ Best     all cases, in this model, if the op is commutative: fewest rounds and l
 Source   Träff, Optimal, Non-pipelined Reduce-scatter and Allreduce Algorithms, 2024, arXiv:2410.14234
 """
 
-from __future__ import annotations
+from functools import partial
 
-from collectives.catalogue.declaration import algorithm
 from collectives.patterns.circulant import skips
-from collectives.patterns.reductions import equal_blocks
+from collectives.patterns.families import reduce_scatter_block
 from collectives.patterns.runs import scatter_runs, shrinking
-from collectives.tools.protocol import Buffer, Comm, Op
 
-
-@algorithm(**shrinking(skips))
-def reduce_scatter_block_circulant(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, tag: int = 0) -> None:
-    """Leave the rank's block of the result at the start of `recvbuf`; if `sendbuf` is None, `recvbuf` holds the operand."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    scatter_runs(comm, sendbuf, recvbuf, equal_blocks(sendbuf, recvbuf, p, rank), skips(p), op, tag)
+reduce_scatter_block_circulant = reduce_scatter_block(__name__, partial(scatter_runs, skips), **shrinking(skips))

@@ -19,18 +19,7 @@ Source   Träff, An Improved Algorithm for (Non-commutative) Reduce-Scatter with
          has it under this name, and Open MPI as its butterfly
 """
 
-from __future__ import annotations
-
-from collectives.catalogue.declaration import algorithm
 from collectives.patterns.butterflies.butterfly import MIRRORED_CLAIMS, scatter_mirrored
-from collectives.patterns.reductions import equal_blocks
-from collectives.tools.protocol import Buffer, Comm, Op
+from collectives.patterns.families import reduce_scatter_block
 
-
-@algorithm(in_order=True, **MIRRORED_CLAIMS)
-def reduce_scatter_block_noncommutative(
-    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, tag: int = 0
-) -> None:
-    """Leave the rank's block of the result at the start of `recvbuf`; if `sendbuf` is None, `recvbuf` holds the operand."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    scatter_mirrored(comm, sendbuf, recvbuf, equal_blocks(sendbuf, recvbuf, p, rank), op, tag)
+reduce_scatter_block_noncommutative = reduce_scatter_block(__name__, scatter_mirrored, in_order=True, **MIRRORED_CLAIMS)

@@ -22,24 +22,7 @@ Source   Thakur, Rabenseifner, Gropp, Optimization of Collective Communication O
          these partners
 """
 
-from __future__ import annotations
+from collectives.patterns.families import reduce_scatter_block
+from collectives.patterns.pair_reductions import PAIRWISE_CLAIMS, scatter_pairs
 
-from collectives.catalogue.declaration import algorithm
-from collectives.patterns.pair_reductions import PAIRWISE_CLAIMS, Partners, scatter_pairs
-from collectives.patterns.reductions import equal_blocks
-from collectives.tools.protocol import Buffer, Comm, Op
-
-
-@algorithm(**PAIRWISE_CLAIMS)
-def reduce_scatter_block_pairwise(
-    comm: Comm,
-    sendbuf: Buffer | None,
-    recvbuf: Buffer,
-    *,
-    op: Op,
-    partners: Partners = "tournament",
-    tag: int = 0,
-) -> None:
-    """Leave the rank's block of the result at the start of `recvbuf`; if `sendbuf` is None, `recvbuf` holds the operand."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    scatter_pairs(comm, sendbuf, recvbuf, equal_blocks(sendbuf, recvbuf, p, rank), op, tag, partners)
+reduce_scatter_block_pairwise = reduce_scatter_block(__name__, scatter_pairs, **PAIRWISE_CLAIMS)

@@ -20,29 +20,7 @@ Source   Jeaugey, PAT: a new algorithm for all-gather and reduce-scatter operati
          (derived from the abstract); in NCCL since 2.23
 """
 
-from __future__ import annotations
+from collectives.patterns.plans.families import planned_reduce_scatter_block
+from collectives.patterns.plans.shifted_plans import pat_plan, positive_aggregation_only
 
-from collectives.catalogue.algorithm import Case, Claims
-from collectives.catalogue.conditions import commutative_only
-from collectives.catalogue.declaration import algorithm
-from collectives.patterns.plans.block_plans import BlockExchanges
-from collectives.patterns.plans.plan_claims import reduce_scatter_by, reduce_scatter_claims
-from collectives.patterns.plans.shifted_plans import AGGREGATION, pat_shifts, positive_aggregation_only, shifted_steps
-from collectives.tools.protocol import Buffer, Comm, Op
-
-
-def steps_of(case: Case, rank: int) -> BlockExchanges:
-    return shifted_steps(pat_shifts(case.p, case.parameters.get("aggregation", AGGREGATION)), rank, case.p)
-
-
-def why_unsupported(case: Case) -> str | None:
-    return commutative_only(case) or positive_aggregation_only(case)
-
-
-@algorithm(**reduce_scatter_claims(steps_of) | Claims(why_unsupported=why_unsupported))
-def reduce_scatter_block_pat(
-    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, aggregation: int = AGGREGATION, tag: int = 0
-) -> None:
-    """Leave the rank's block of the result at the start of `recvbuf`; if `sendbuf` is None, `recvbuf` holds the operand."""
-    p = comm.Get_size()
-    reduce_scatter_by(comm, sendbuf, recvbuf, shifted_steps(pat_shifts(p, aggregation), comm.Get_rank(), p), op, tag)
+reduce_scatter_block_pat = planned_reduce_scatter_block(__name__, pat_plan, why_unsupported=positive_aggregation_only)

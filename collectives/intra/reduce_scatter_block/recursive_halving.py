@@ -24,19 +24,7 @@ Source   Thakur, Rabenseifner, Gropp, Optimization of Collective Communication O
          keep the odd rank of a pair
 """
 
-from __future__ import annotations
-
-from collectives.catalogue.declaration import algorithm
-from collectives.patterns.folding import Remaining
+from collectives.patterns.families import reduce_scatter_block
 from collectives.patterns.halving import HALVING_CLAIMS, scatter_halves
-from collectives.patterns.reductions import equal_blocks
-from collectives.tools.protocol import Buffer, Comm, Op
 
-
-@algorithm(**HALVING_CLAIMS)
-def reduce_scatter_block_recursive_halving(
-    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, remaining: Remaining = "even", tag: int = 0
-) -> None:
-    """Leave the rank's block of the result at the start of `recvbuf`; if `sendbuf` is None, `recvbuf` holds the operand."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    scatter_halves(comm, sendbuf, recvbuf, equal_blocks(sendbuf, recvbuf, p, rank), op, tag, remaining)
+reduce_scatter_block_recursive_halving = reduce_scatter_block(__name__, scatter_halves, **HALVING_CLAIMS)

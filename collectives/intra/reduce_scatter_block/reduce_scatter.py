@@ -19,30 +19,13 @@ Best     noncommutative ops, and as a baseline
 Source   Open MPI, ompi/mca/coll/base/coll_base_reduce_scatter_block.c: reduce_scatter_block_basic_linear
 """
 
-from __future__ import annotations
+from functools import partial
 
-from collectives.catalogue.algorithm import Algorithm
-from collectives.catalogue.declaration import algorithm
 from collectives.intra.reduce import binomial as reduce_binomial
 from collectives.intra.scatter import binomial as scatter_binomial
-from collectives.patterns.reduce_scatterv import claims_by_rank_0, reduce_then_scatterv
-from collectives.patterns.reductions import equal_blocks
-from collectives.tools.protocol import Buffer, Comm, Op
+from collectives.patterns.families import reduce_scatter_block
+from collectives.patterns.reduce_scatterv import claims_by_rank_0, reduce_then_scatter
 
-REDUCE, SCATTER = reduce_binomial.reduce_binomial, scatter_binomial.scatter_binomial
+PARTS = partial(reduce_then_scatter, reduce=reduce_binomial.reduce_binomial, scatter=scatter_binomial.scatter_binomial)
 
-
-@algorithm(in_order=True, **claims_by_rank_0(REDUCE, SCATTER))
-def reduce_scatter_block_reduce_scatter(
-    comm: Comm,
-    sendbuf: Buffer | None,
-    recvbuf: Buffer,
-    *,
-    op: Op,
-    reduce: Algorithm = REDUCE,
-    scatter: Algorithm = SCATTER,
-    tag: int = 0,
-) -> None:
-    """Leave the rank's block of the result at the start of `recvbuf`; if `sendbuf` is None, `recvbuf` holds the operand."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    reduce_then_scatterv(comm, sendbuf, recvbuf, equal_blocks(sendbuf, recvbuf, p, rank), op, reduce, scatter, tag)
+reduce_scatter_block_reduce_scatter = reduce_scatter_block(__name__, PARTS, in_order=True, **claims_by_rank_0(PARTS))

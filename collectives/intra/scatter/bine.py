@@ -18,18 +18,10 @@ Source   De Sensi, Pasqualoni, Piarulli, Bonato, Ba, Turisini, Domke, Hoefler, B
          (derived from the abstract; the rule for p that are not a power of two is fakempi's)
 """
 
-from __future__ import annotations
-
 from collectives.catalogue.closed_forms import all_blocks
-from collectives.catalogue.declaration import algorithm
+from collectives.patterns.families import tree_scatter
 from collectives.patterns.plans.negabinary import BINE
-from collectives.patterns.run_trees import PlacedTree, equal_scatter, run_claims
 from collectives.tools.numbers import ceil_log2
-from collectives.tools.protocol import Buffer, Comm
-
 
 # The gather in reverse.
-@algorithm(**run_claims(lambda case: PlacedTree(BINE, case.root, case.p), up=False), **all_blocks(ceil_log2))
-def scatter_bine(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, root: int = 0, tag: int = 0) -> None:
-    """Copy the rank's block of the root's `sendbuf` to `recvbuf`; if the root's is None, its block stays in place."""
-    equal_scatter(comm, sendbuf, recvbuf, PlacedTree(BINE, root, comm.Get_size()), tag)
+scatter_bine = tree_scatter(__name__, lambda: BINE, **all_blocks(ceil_log2))

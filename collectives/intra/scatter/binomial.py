@@ -21,12 +21,10 @@ from __future__ import annotations
 
 from collectives.catalogue.algorithm import Case
 from collectives.catalogue.closed_forms import all_blocks
-from collectives.catalogue.declaration import algorithm
 from collectives.patterns.binomial import SCATTER_CLAIMS, scatter_down
+from collectives.patterns.families import scatter
 from collectives.patterns.trees import subtree
-from collectives.tools.blocks import Layout, required
 from collectives.tools.numbers import ceil_log2
-from collectives.tools.protocol import Buffer, Comm
 
 
 def closed_sent(case: Case, rank: int) -> int:
@@ -34,12 +32,4 @@ def closed_sent(case: Case, rank: int) -> int:
 
 
 # The gather in reverse: when the root has sent to its last child, all other subtrees are done as well.
-@algorithm(closed_sent=closed_sent, **SCATTER_CLAIMS, **all_blocks(ceil_log2))
-def scatter_binomial(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, root: int = 0, tag: int = 0) -> None:
-    """Copy the rank's block of the root's `sendbuf` to `recvbuf`; if the root's is None, its block stays in place."""
-    p = comm.Get_size()
-    if comm.Get_rank() == root:
-        layout = Layout.equal(required(sendbuf, "the root of a scatter").size, p)
-    else:
-        layout = Layout.equal(required(recvbuf, "a rank that receives its block").size * p, p)
-    scatter_down(comm, sendbuf, recvbuf, layout, root, tag)
+scatter_binomial = scatter(__name__, scatter_down, closed_sent=closed_sent, **SCATTER_CLAIMS, **all_blocks(ceil_log2))

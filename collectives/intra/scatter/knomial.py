@@ -20,23 +20,9 @@ Source   Wilkins et al., Generalized Collective Algorithms for the Exascale Era,
          MPI's coll/tuned has the broadcast, with k = 4 by default
 """
 
-from __future__ import annotations
+from collectives.patterns.families import tree_scatter
+from collectives.patterns.knomial import full_blocks_time, full_rounds, radix_too_small, tree_of_radix
 
-from collectives.catalogue.declaration import algorithm
-from collectives.patterns.knomial import RADIX, full_blocks_time, full_rounds, knomial_tree, radix_too_small, tree_of
-from collectives.patterns.run_trees import PlacedTree, equal_scatter, run_claims
-from collectives.tools.protocol import Buffer, Comm
-
-
-@algorithm(
-    why_unsupported=radix_too_small,
-    closed_rounds=full_rounds,
-    closed_time=full_blocks_time,
-    **run_claims(tree_of, up=False),
+scatter_knomial = tree_scatter(
+    __name__, tree_of_radix, why_unsupported=radix_too_small, closed_rounds=full_rounds, closed_time=full_blocks_time
 )
-def scatter_knomial(
-    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, root: int = 0, k: int = RADIX, tag: int = 0
-) -> None:
-    """Copy the rank's block of the root's `sendbuf` to `recvbuf`; if the root's is None, its block stays in place."""
-    p = comm.Get_size()
-    equal_scatter(comm, sendbuf, recvbuf, PlacedTree(knomial_tree(k), root, p), tag)

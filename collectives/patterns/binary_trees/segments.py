@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from collectives.catalogue.algorithm import Case
+from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.family import member
 from collectives.catalogue.schedule import Round, Transfer
 from collectives.patterns.binary_trees.shapes import Shape, step_down
 from collectives.patterns.reductions import combine, operand, send_to_root
+from collectives.patterns.segmented import SEGMENT_BYTES, segments_of
 from collectives.tools.blocks import Layout, copy_of, load, required, scratch, segments
 from collectives.tools.messages import exchange
 from collectives.tools.protocol import Buffer, Comm, Op
@@ -61,6 +63,30 @@ class Upward(NamedTuple):
     top: int
 
 
+def segmented_reduce(module: str, tree: Callable[[int, int], Upward], **claims: Any) -> Algorithm:
+    """Declare the reduce of a module up `tree(root, p)` (`catalogue.family`)."""
+
+    def of(case: Case) -> tuple[Upward, Layout]:
+        return tree(case.root, case.p), segments_of(case)
+
+    @member(
+        module,
+        combine_segments,
+        schedule=lambda case: up_schedule(case, *of(case)),
+        scratch=lambda case, rank: up_scratch(case, rank, *of(case)),
+        closed_sent=lambda case, rank: up_sent(case, rank, of(case)[0]),
+        closed_combined=lambda case: None,
+        **claims,
+    )
+    def run(
+        comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, op: Op, root: int = 0, tag: int = 0, **parameters: Any
+    ) -> None:
+        """Leave the result in the root's `recvbuf`; if the root's `sendbuf` is None, `recvbuf` holds its operand."""
+        combine_segments(comm, sendbuf, recvbuf, op, tree(root, comm.Get_size()), root, tag, **parameters)
+
+    return run
+
+
 def combine_segments(
     comm: Comm,
     sendbuf: Buffer | None,
@@ -68,8 +94,9 @@ def combine_segments(
     op: Op,
     tree: Upward,
     root: int,
-    segment_bytes: int,
     tag: int,
+    *,
+    segment_bytes: int = SEGMENT_BYTES,
 ) -> None:
     """Leave the result in the root's `recvbuf`; a received segment is the left operand, as in Open MPI."""
     p, rank = comm.Get_size(), comm.Get_rank()

@@ -45,13 +45,7 @@ def kept_range(v: int, k: int, dimension: int) -> tuple[int, int]:
 
 
 def scatter_butterfly(
-    comm: Comm,
-    sendbuf: Buffer | None,
-    recvbuf: Buffer,
-    layout: Layout,
-    op: Op,
-    tag: int,
-    remaining: Remaining = "even",
+    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, layout: Layout, op: Op, tag: int, *, remaining: Remaining = "even"
 ) -> None:
     """Leave the result of the rank's block at the start of `recvbuf`; blocks are sent to their owners at the end."""
     p, rank = comm.Get_size(), comm.Get_rank()

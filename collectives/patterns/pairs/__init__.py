@@ -5,5 +5,6 @@ implementation. A rank's block for itself is not sent.
 
 rounds     exchanges with one rank after the other, and their schedules
 at_once    exchanges with several ranks at once
+families   declares alltoalls that use these exchanges
 blocks     the blocks of a rank, its block for itself, and copies of blocks that are exchanged in place
 """

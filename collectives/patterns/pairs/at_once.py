@@ -20,13 +20,13 @@ BATCH: Final = 32
 """The default number of distances in a batch, as in MPICH."""
 
 
-def exchange_all_at_once(comm: Comm, outgoing: Blocks, incoming: Blocks, tag: int, order: SendOrder = "right") -> None:
+def exchange_all_at_once(comm: Comm, outgoing: Blocks, incoming: Blocks, tag: int, *, order: SendOrder = "right") -> None:
     """Start all receives and all sends in the given order, and wait for all of them."""
     p, rank = comm.Get_size(), comm.Get_rank()
     _exchange_some(comm, outgoing, incoming, *_partners(rank, p, order), tag)
 
 
-def exchange_in_batches(comm: Comm, outgoing: Blocks, incoming: Blocks, batch: int, tag: int) -> None:
+def exchange_in_batches(comm: Comm, outgoing: Blocks, incoming: Blocks, tag: int, *, batch: int = BATCH) -> None:
     """Start receives and sends, the nearest ranks to the left first, and wait for all of them after each batch.
 
     The first batch has one message less in each direction, because it includes the rank's block for itself, which is not
@@ -55,6 +55,11 @@ def _exchange_some(
     requests = [comm.Irecv(block, other, tag) for other, block in into if not is_empty(block)]
     requests += [comm.Isend(block, other, tag) for other, block in out if not is_empty(block)]
     wait_all(requests)
+
+
+def rounds_at_once(case: Case) -> int | None:
+    """The number of messages of equal size that `exchange_all_at_once` takes as long as; None in ascending order."""
+    return None if case.parameters.get("order", "right") == "ascending" else case.p - 1
 
 
 def negative_batch(case: Case) -> str | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from collectives.catalogue.algorithm import Case
 from collectives.catalogue.schedule import Seconds, message
-from collectives.tools.blocks import Layout, copy_of, cut, scratch
+from collectives.tools.blocks import Layout, copy_of, scratch
 from collectives.tools.messages import is_empty
 from collectives.tools.protocol import Buffer, Comm
 
@@ -90,45 +90,35 @@ def copies_scratch(case: Case, rank: int) -> int:
     return sum(case.between(other, rank) for other in range(case.p) if other != rank) if case.in_place else 0
 
 
-def sized_blocks(
-    comm: Comm,
-    sendbuf: Buffer | None,
-    recvbuf: Buffer,
-    sendcounts: Sequence[int] | None,
-    recvcounts: Sequence[int],
-    sdispls: Sequence[int] | None,
-    rdispls: Sequence[int] | None,
-    tag: int,
-) -> tuple[list[Any], list[Any]]:
-    """Copy the rank's own block of an alltoallv, and return the blocks to send and the buffers of the blocks to receive.
-
-    In place, the blocks to send are copies of `recvbuf`.
-    """
-    p, rank = comm.Get_size(), comm.Get_rank()
-    places = cut(recvbuf, recvcounts, rdispls, p)
-    if sendbuf is None:
-        layout = Layout.of(recvcounts)
-        held = scratch(recvbuf, layout.size(0, p))
-        return [copied(layout.block(held, i), place) for i, place in enumerate(places)], places
-    blocks = cut(sendbuf, sendcounts, sdispls, p)
-    copy_own_block(comm, blocks[rank], places[rank], tag)
-    return blocks, places
+def all_copied(recvbuf: Buffer, places: Callable[[int], Any], rank: int, p: int, **parameters: Any) -> Callable[[int], Any]:
+    """Return the blocks to send, in place: copies of all blocks, which are made at once."""
+    layout = Layout.of([places(i).size for i in range(p)])
+    held = scratch(recvbuf, layout.size(0, p))
+    for i in range(p):
+        copied(layout.block(held, i), places(i))
+    return lambda other: layout.block(held, other)
 
 
-def sized_blocks_scratch(case: Case, rank: int) -> int:
-    """Scratch of `sized_blocks`."""
+def all_copied_scratch(case: Case, rank: int) -> int:
+    """Scratch of `all_copied`."""
     return sum(case.between(other, rank) for other in range(case.p)) if case.in_place else 0
 
 
-def set_aside(places: Sequence[Any], rank: int) -> Callable[[int], Any]:
+def copied_when_sent(
+    recvbuf: Buffer, places: Callable[[int], Any], rank: int, p: int, **parameters: Any
+) -> Callable[[int], Any]:
+    """Return the blocks to send, in place, to the rank whose block is received at the same time."""
+    spare = scratch(recvbuf, max((places(other).size for other in range(p) if other != rank), default=0))
+    return lambda other: copied(spare, places(other))
+
+
+def set_aside(recvbuf: Buffer, places: Callable[[int], Any], rank: int, p: int) -> Callable[[int], Any]:
     """Return the blocks to send, in place, to ranks at alternating distances -1, 1, -2, 2, ...
 
     In the round in which a rank sends to r-d it receives the block of r+d, which it sends one round later. So that block is
     copied to spare memory when the one before it is sent.
     """
-    p = len(places)
-    sizes = (place.size for other, place in enumerate(places) if other != rank)
-    spare = scratch(places[0], max(sizes, default=0))
+    spare = scratch(recvbuf, max((places(other).size for other in range(p) if other != rank), default=0))
     kept: list[Any] = [None]
 
     def outgoing(to: int) -> Any:
@@ -136,9 +126,9 @@ def set_aside(places: Sequence[Any], rank: int) -> Callable[[int], Any]:
         if distance <= p - distance and kept[0] is None:
             opposite = (rank + distance) % p
             if opposite == to:
-                return copied(spare, places[to])
-            kept[0] = copied(spare, places[opposite])
-            return places[to]
+                return copied(spare, places(to))
+            kept[0] = copied(spare, places(opposite))
+            return places(to)
         block, kept[0] = kept[0], None
         return block
 
@@ -146,10 +136,24 @@ def set_aside(places: Sequence[Any], rank: int) -> Callable[[int], Any]:
 
 
 def largest_scratch(case: Case, rank: int) -> int:
-    """Scratch of `set_aside`: the largest block from another rank, if in place."""
+    """Scratch of `copied_when_sent` and `set_aside`: the largest block from another rank, if in place."""
     if not case.in_place:
         return 0
     return max((case.between(other, rank) for other in range(case.p) if other != rank), default=0)
+
+
+def copied_by_distances(
+    recvbuf: Buffer, places: Callable[[int], Any], rank: int, p: int, *, distances: str = "increasing"
+) -> Callable[[int], Any]:
+    """Return the blocks to send, in place, in a spreading exchange with these distances (`rounds.Distances`)."""
+    copies = set_aside if distances == "alternating" else all_copied
+    return copies(recvbuf, places, rank, p)
+
+
+def copied_by_distances_scratch(case: Case, rank: int) -> int:
+    """Scratch of `copied_by_distances`."""
+    alternating = case.parameters.get("distances", "increasing") == "alternating"
+    return largest_scratch(case, rank) if alternating else all_copied_scratch(case, rank)
 
 
 def sent_to_others(case: Case, rank: int) -> int:

@@ -14,12 +14,13 @@ distances d = 1, 2, .. p-1 (increasing) or d = -1, 1, -2, 2, .. (alternating).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 
 from collectives.catalogue.algorithm import Case
 from collectives.catalogue.array_round import nonempty_round
+from collectives.catalogue.conditions import one_of
 from collectives.catalogue.schedule import Round, Transfer, without_empty
 from collectives.tools.messages import exchange
 from collectives.tools.numbers import is_power_of_two
@@ -72,7 +73,7 @@ def partner(rank: int, i: int, p: int, order: Order = "tournament") -> int | Non
     return n if n < p else None
 
 
-def exchange_in_pairs(comm: Comm, outgoing: Blocks, incoming: Blocks, tag: int, order: Order = "tournament") -> None:
+def exchange_in_pairs(comm: Comm, outgoing: Blocks, incoming: Blocks, tag: int, *, order: Order = "tournament") -> None:
     """Exchange blocks with one rank after the other."""
     p, rank = comm.Get_size(), comm.Get_rank()
     for i in range(pair_rounds(p, order)):
@@ -100,17 +101,20 @@ def exchange_spreading(comm: Comm, outgoing: Blocks, incoming: Blocks, tag: int,
         exchange(comm, outgoing(to), to, incoming(sender), sender, tag)
 
 
-def unknown_order(case: Case) -> str | None:
-    """`why_unsupported` of an algorithm with a parameter `order` of pairs."""
-    order = case.parameters.get("order", "tournament")
-    return None if order in ("tournament", "ascending") else f'order is {order!r}, but must be "tournament" or "ascending"'
+def spread(comm: Comm, outgoing: Blocks, incoming: Blocks, tag: int, *, distances: Distances = "increasing") -> None:
+    """`exchange_spreading`, for algorithms with a parameter `distances`."""
+    exchange_spreading(comm, outgoing, incoming, tag, distances)
 
 
-def unknown_distances(case: Case) -> str | None:
-    """`why_unsupported` of an algorithm with a parameter `distances`."""
-    order = case.parameters.get("distances", "increasing")
-    known = order in ("increasing", "alternating")
-    return None if known else f'distances is {order!r}, but must be "increasing" or "alternating"'
+def rounds_of_pairs(case: Case) -> int:
+    """Number of rounds of `exchange_in_pairs`."""
+    return pair_rounds(case.p, case.parameters.get("order", "tournament"))
+
+
+unknown_order: Final = one_of("order", "tournament", "ascending")
+
+
+unknown_distances: Final = one_of("distances", "increasing", "alternating")
 
 
 def pairs_schedule(case: Case) -> Iterator[Round]:

@@ -1,7 +1,8 @@
 """Allgathers given as plans: the blocks that each rank sends and receives in each round.
 
 block_plans    runs a plan as an allgather, and in reverse as a reduce-scatter
-plan_claims    functions and claims of collectives that follow a plan
+plan_claims    claims of collectives that follow a plan
+families       declares algorithms that follow a plan
 shifted_plans  the plans of Sparbit, PAT and Trivance
 negabinary     negabinary distances: the Bine tree, the peers of Swing
 swing          the plan of Swing and Bine on a ring or torus

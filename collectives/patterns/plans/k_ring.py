@@ -28,6 +28,11 @@ def k_ring_steps(p: int, k: int, rank: int) -> list[BlockExchange]:
     return list(_rounds(p, k, rank)) if p > 1 else []
 
 
+def k_ring_plan(p: int, rank: int, *, k: int = GROUP) -> list[BlockExchange]:
+    """The plan with groups of k ranks."""
+    return k_ring_steps(p, k, rank)
+
+
 def _rounds(p: int, k: int, rank: int) -> Iterator[BlockExchange]:
     first_rank, i = rank - rank % k, rank % k
     left, right = first_rank + (i - 1) % k, first_rank + (i + 1) % k

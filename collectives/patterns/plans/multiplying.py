@@ -41,11 +41,6 @@ def radix_of(case: Case) -> int:
     return int(case.parameters.get("k", RADIX))
 
 
-def radix_too_small(case: Case) -> str | None:
-    """`why_unsupported` of an algorithm with a parameter k of at least 2."""
-    return None if radix_of(case) >= 2 else f"k = {radix_of(case)} is less than 2"
-
-
 def phases(p: int, k: int) -> list[DigitExchange]:
     """The phases of p ranks; the product of their sizes is the number of ranks that remain.
 
@@ -75,6 +70,16 @@ def multiplying_steps(p: int, k: int, rank: int) -> list[BlockExchange]:
     [(0, (), ()), (1, (0,), (2,)), (2, (0,), (1,)), (0, (), ())]
     """
     return list(_steps(p, phases(p, k), folded(p, k), rank))
+
+
+def multiplying_plan(p: int, rank: int, *, k: int = RADIX) -> list[BlockExchange]:
+    """The plan with groups of up to k ranks."""
+    return multiplying_steps(p, k, rank)
+
+
+def nobody_folded(case: Case) -> bool:
+    """Whether all ranks remain, so that all send the same number of blocks."""
+    return folded(case.p, radix_of(case)).excess == 0
 
 
 def _steps(p: int, stages: list[DigitExchange], fold: Fold, rank: int) -> Iterator[BlockExchange]:

@@ -1,4 +1,4 @@
-"""Functions and claims of allgather, reduce_scatter_block and allreduce for the plans of `block_plans`.
+"""Claims of allgather, reduce_scatter_block and allreduce for the plans of `block_plans`.
 
 A plan is a function of p, a rank and the algorithm's parameters. Closed forms hold if, in every round of the plan, all
 sending ranks send the same number of blocks and never wait; `symmetric` returns whether this holds for a case.
@@ -13,29 +13,11 @@ from collectives.catalogue.algorithm import Case, Claims, ScheduleAndScratch
 from collectives.catalogue.conditions import commutative_only
 from collectives.catalogue.schedule import Round, Seconds
 from collectives.patterns.plans import block_plans as plans
-from collectives.patterns.reductions import equal_blocks
 from collectives.tools.blocks import Layout, load
 from collectives.tools.protocol import Buffer, Comm, Op
 
 StepsOf: TypeAlias = Callable[[Case, int], plans.BlockExchanges]
 """Function (case, rank) -> the rank's steps; only p and the parameters of the case are used."""
-
-
-def allgather_by(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, steps: plans.BlockExchanges, tag: int) -> None:
-    """Gather equal blocks to all ranks."""
-    layout = Layout.equal(recvbuf.size, comm.Get_size())
-    layout.put(recvbuf, comm.Get_rank(), sendbuf)
-    plans.gather_planned(comm, recvbuf, layout, steps, tag)
-
-
-def reduce_scatter_by(
-    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, steps: plans.BlockExchanges, op: Op, tag: int
-) -> None:
-    """Leave the rank's block of the result at the start of `recvbuf`."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    layout = equal_blocks(sendbuf, recvbuf, p, rank)
-    data = recvbuf if sendbuf is None else sendbuf
-    load(recvbuf[0 : layout.size(rank)], plans.reduce_bounded(comm, data, layout, steps, op, tag))
 
 
 def allreduce_by(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, steps: plans.BlockExchanges, op: Op, tag: int) -> None:
@@ -65,7 +47,7 @@ def _rounds(steps_of: StepsOf, case: Case) -> int:
 
 
 def allgather_claims(steps_of: StepsOf, symmetric: Callable[[Case], bool] = always) -> Claims:
-    """The claims of `allgather_by`."""
+    """The claims of a planned allgather."""
 
     def schedule(case: Case) -> Iterator[Round]:
         yield from plans.gather_rounds(case.layout, case.itemsize, _all(steps_of, case) if case.m else [])
@@ -106,7 +88,7 @@ def allgatherv_claims(steps_of: StepsOf) -> PlannedClaims:
 
 
 def reduce_scatter_claims(steps_of: StepsOf, symmetric: Callable[[Case], bool] = always) -> Claims:
-    """The claims of `reduce_scatter_by`."""
+    """The claims of a planned reduce_scatter_block."""
     gather = allgather_claims(steps_of, symmetric)
 
     def schedule(case: Case) -> Iterator[Round]:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from collectives.catalogue.algorithm import Case
+from collectives.catalogue.conditions import positive
 from collectives.patterns.plans.block_plans import BlockExchange
 from collectives.tools.numbers import ceil_log2
 
@@ -116,7 +116,14 @@ AGGREGATION = 8
 """Default of `aggregation`, the largest number of blocks in a message of PAT."""
 
 
-def positive_aggregation_only(case: Case) -> str | None:
-    """`why_unsupported` of an algorithm with a parameter `aggregation`."""
-    blocks = case.parameters.get("aggregation", AGGREGATION)
-    return None if blocks > 0 else f"aggregation = {blocks} is not positive"
+positive_aggregation_only: Final = positive("aggregation")
+
+
+def pat_plan(p: int, rank: int, *, aggregation: int = AGGREGATION) -> list[BlockExchange]:
+    """The plan of PAT."""
+    return shifted_steps(pat_shifts(p, aggregation), rank, p)
+
+
+def sparbit_plan(p: int, rank: int) -> list[BlockExchange]:
+    """The plan of Sparbit."""
+    return shifted_steps(sparbit_shifts(p), rank, p)

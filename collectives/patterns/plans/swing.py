@@ -100,6 +100,16 @@ def swing_steps(p: int, dims: Dims, rank: int) -> list[BlockExchange]:
     return [BlockExchange(last, (), last, (last,)), *inner, BlockExchange(last, others, last, ())]
 
 
+def swing_plan(p: int, rank: int, *, dims: Dims = ()) -> list[BlockExchange]:
+    """The plan of Swing on a ring, or on a torus of these extents."""
+    return swing_steps(p, dims, rank)
+
+
+def bine_plan(p: int, rank: int) -> list[BlockExchange]:
+    """The plan of Bine: that of Swing on a ring."""
+    return swing_steps(p, (), rank)
+
+
 def _with_last(blocks: tuple[int, ...], last: int) -> tuple[int, ...]:
     """The blocks, with that of the last rank if that of the rank before it is among them: the two travel together."""
     return (*blocks, last) if blocks and blocks[-1] == last - 1 else blocks

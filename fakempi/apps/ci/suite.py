@@ -20,10 +20,10 @@ from fakempi.apps.ci.inputs import StepInputs
 from fakempi.apps.ci.record import SuiteRecord
 from fakempi.apps.testing.environment import RECORD
 from fakempi.apps.testing.session import INTERRUPTED
-from fakempi.core.reports.findings import Finding
 from fakempi.core.reports.ranks import ranks_text
 from fakempi.errors.paths import short_path
 from fakempi.errors.plurals import counted
+from fakempi.errors.records import Finding
 
 MAX_ANNOTATIONS = 10
 """GitHub shows ten errors and ten warnings of a step."""

@@ -1,7 +1,8 @@
 """The command `fakempi`, also `python -m fakempi`. The only package that prints.
 
 main            parses the arguments, runs the command, returns its exit code
-parser          options of every command
+parser          the commands
+options         options of the commands
 command_parser  errors of the parser in one sentence
 help_texts      examples, exit codes and cost models for `--help`
 console         standard output as a rich console
@@ -24,7 +25,6 @@ schedules       fakempi schedule: schedules of files and of algorithms
 machines        fakempi calibrate, and agreement with measured times
 explaining      fakempi explain: kinds of findings
 learning        fakempi learn: exercises
-learn_options   options of fakempi learn
 learn_screen    layout of a verdict and of an exercise
 learn_loop      watches the exercise files and reads keys
 touring         fakempi tour: short programs, shown and run

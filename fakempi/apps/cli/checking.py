@@ -16,15 +16,17 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 from fakempi.apps.cli.comparison.progress import TerminalProgress
 from fakempi.apps.cli.console import console, error_console, print_command, print_text
 from fakempi.apps.cli.interrupts import INTERRUPTED, TERMINATED, Terminated, terminable
-from fakempi.apps.cli.running import command_of, report_failure, suppressions
+from fakempi.apps.cli.running import command_of, ranks_of, report_failure, suppressions
 from fakempi.apps.cli.workers import workers
 from fakempi.core import options as parse
+from fakempi.core.arguments import RunOptions, given_options
 from fakempi.errors import DeadlockError, RankError, RunTimeoutError
 from fakempi.errors.plurals import counted
 from fakempi.errors.tracebacks import all_shown
 from fakempi.isolation import Program, program
 from fakempi.modelcheck.search.exploration import Exploration, Failure
-from fakempi.modelcheck.search.explore import explore
+from fakempi.modelcheck.search.explore import explore_with
+from fakempi.modelcheck.search.options import SearchOptions
 from fakempi.modelcheck.search.progress import SIMPLEST
 from fakempi.modelcheck.search.rank_output import discarded_output
 from fakempi.mpi.base.current import running_process
@@ -36,11 +38,9 @@ MAX_SHOWN = 5
 
 def check(options: Namespace) -> int:
     """Print the verdict; returns the exit code."""
-    command, nprocs = command_of(options), parse.count(options.ranks)
+    command, nprocs = command_of(options), ranks_of(options)
     if options.html and not options.html.endswith(".html"):
         raise parse.usage_error(f"--html {options.html}: the file's name must end in .html.")
-    if nprocs < 1:
-        raise parse.usage_error(f"-n {options.ranks}: there must be at least 1 rank.")
     try:
         script = program(command, share=options.share, private=options.private, mpi=options.mpi)
     except SyntaxError as error:
@@ -159,20 +159,16 @@ def _explored(script: Program, nprocs: int, options: Namespace, so_far: Explorat
             failing = f", {len(current.failures)} failing" if current.failures else ""
             progress.update(bar, completed=done, description=f"at least {pending:,} more to run{failing}")
 
-        compare = None if options.compare == "none" else options.compare
-        names = ("buffering", "collectives", "data")
-        given: dict[str, Any] = {name: getattr(options, name) for name in names if getattr(options, name)}
+        others = {
+            "compare": None if options.compare == "none" else options.compare,
+            "stop": "first" if options.first else None, "on_run": report,
+        }  # fmt: skip
+        of_runs = RunOptions.from_command_line(vars(options), seed=None, strict=True, ignore=suppressions(options))
         stdin = sys.stdin
         checked = CheckedScript(script, RecordedInput(stdin or io.StringIO()))
         with workers(options.jobs, options.runs, 0) as executor, discarded_output(), _restored_input(stdin):
-            return explore(
-                checked, nprocs, runs=options.runs, seconds=options.seconds, seed=options.seed,
-                mixing=options.mixing, polls=options.polls, compare=compare,
-                stop="first" if options.first else None, on_run=report, backend=options.backend, timeout=options.timeout,
-                executor=executor, ignore=suppressions(options),
-                cost=parse.cost_model(options.cost) if options.cost else None,
-                algorithms=parse.algorithms(options.algorithms) if options.algorithms else None, **given,
-            )  # fmt: skip
+            given = given_options(SearchOptions, {**vars(options), **others, "executor": executor})
+            return explore_with(SearchOptions(**given), of_runs, checked, nprocs)
 
 
 @contextmanager

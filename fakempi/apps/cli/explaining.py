@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from argparse import Namespace
 
 from rich.console import Console
 from rich.text import Text
@@ -16,9 +17,9 @@ WIDEST = 100
 """Maximum width of printed text, in columns."""
 
 
-def explain(kind: str | None) -> int:
+def explain(options: Namespace) -> int:
     """Print the explanation of a kind of finding, or the list of all kinds; returns the exit code."""
-    out = console()
+    out, kind = console(), options.kind
     out.width = min(out.width, WIDEST)
     if kind is None:
         for name, meaning in KINDS.items():

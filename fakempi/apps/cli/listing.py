@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from argparse import Namespace
 from collections.abc import Sequence
 
 from rich.text import Text
@@ -47,9 +48,9 @@ def operation_of(text: str) -> tuple[str, str]:
     return keys[text]
 
 
-def list_algorithms(operation: str | None) -> int:
+def list_algorithms(options: Namespace) -> int:
     """Print all algorithms, those of one operation, or the one that a file defines; returns the exit code."""
-    out = console()
+    out, operation = console(), options.operation
     if operation is None:
         ordered = sorted(catalogue(), key=lambda entry: (entry.kind != "intra", entry.operation, entry.name))
         out.print(overview([_entry(algorithm) for algorithm in ordered], width=out.width))

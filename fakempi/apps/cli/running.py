@@ -11,6 +11,7 @@ import traceback
 from argparse import Namespace
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import reduce
 from importlib.util import find_spec
 from math import inf
@@ -22,7 +23,8 @@ from fakempi.apps.cli.extras import terminal_viewer
 from fakempi.apps.cli.interrupts import TIMED_OUT, Interrupts
 from fakempi.apps.cli.mpirun import on_path
 from fakempi.core import options as parse
-from fakempi.core.reports.findings import NOTES, Finding, headline, lines
+from fakempi.core.arguments import RunOptions
+from fakempi.core.reports.findings import NOTES, headline, lines
 from fakempi.core.reports.suppressions import Suppressions, unused_text
 from fakempi.core.run_result import Run, recorded_trace
 from fakempi.core.world import run
@@ -39,9 +41,10 @@ from fakempi.errors import (
 )
 from fakempi.errors.paths import missing_file
 from fakempi.errors.plurals import counted
+from fakempi.errors.records import Finding, RecordedTrace
 from fakempi.errors.tracebacks import all_shown, printed
 from fakempi.isolation import Program, program
-from fakempi.isolation.program import main_in
+from fakempi.isolation.main_module import main_in
 from fakempi.mpi.comms.console_scripts import console_script
 from fakempi.mpi.comms.python_options import python_options
 from fakempi.processes.program import ProcessProgram, program_in_processes, wants_processes
@@ -57,56 +60,24 @@ SIGNALED = 128  # plus the number of the signal that killed the process of a ran
 
 def run_script(options: Namespace) -> int:
     """Run the script; returns the exit code."""
-    command = command_of(options)
-    nprocs = parse.count(options.ranks)
-    if nprocs < 1:
-        raise parse.usage_error(f"-n {options.ranks}: there must be at least 1 rank.")
-    arguments: dict[str, Any] = {
-        "cost": None if options.schedule and not options.cost else parse.cost_model(options.cost or "hockney"),
-        "algorithms": parse.algorithms(options.algorithms) if options.algorithms else None,
-        "backend": options.backend, "seed": options.seed, "strict": options.strict, "trace": bool(options.trace),
-        # A line of progress would overwrite the prompt of pdb, which reads its input in another process.
-        "progress": "always" if options.progress else not (options.quiet or options.debug),
-        "timeout": options.timeout or inf,  # infinite: enables the monitor, which handles Ctrl-C
-        "cpu_scale": options.cpu_scale, "poll_cost": options.poll_cost, "schedule": options.schedule, "fused": options.fused,
-        "kill": dict(options.kill) if options.kill else None,
-        "ignore": suppressions(options),
-    }  # fmt: skip
-    arguments["trace"] = bool(options.trace or options.interactive)
+    command, nprocs = command_of(options), ranks_of(options)
+    chosen = _run_options(options)
     browse = terminal_viewer() if options.interactive else None
-    if options.trace and not options.trace.endswith((".json", ".npz", ".html")):
-        raise parse.usage_error(f"--trace {options.trace}: the file's name must end in .json, .npz or .html.")
-    if options.trace and not os.path.isdir(os.path.dirname(options.trace) or "."):  # checked before the run
-        raise parse.usage_error(f"--trace {options.trace}: there is no directory {os.path.dirname(options.trace)!r}.")
+    _check_trace_file(options.trace)
     try:
-        label = "[{rank}] " if options.prefix else ""
-        common: dict[str, Any] = {"label": label, "seed": options.seed or 0, "share": options.share, "mpi": options.mpi}
-        port = _debug_port(options)
-        processes = options.processes or options.debug or wants_processes()
-        script: Program = (
-            program_in_processes(command, debug=options.debug, debug_port=port, **common)
-            if processes
-            else program(command, private=options.private, **common)
-        )
+        script = _program(command, options)
     except SyntaxError as error:
         sys.stderr.write("".join(traceback.format_exception_only(error)))
         return FAILED
-    if not (options.strict or processes):  # a strict run checks more, and children keep their buffers to themselves
-        arguments["check_buffers"] = "sends"
+    if not (options.strict or isinstance(script, ProcessProgram)):
+        # a strict run checks more, and children keep their buffers to themselves
+        chosen = replace(chosen, check_buffers="sends")
     interrupts = Interrupts(script, nprocs, options.timeout)
     try:
         with on_path(options.mpirun), all_shown(options.full_traceback), interrupts:
-            result = run(script, nprocs, **arguments)
+            result = run(script, nprocs, **chosen)
     except KeyboardInterrupt as interrupt:
-        text = "\n  ".join([f"{interrupts.verb}{interrupts.progress()}", *interrupts.places])
-        _print_error(f"fakempi: {text}")
-        universe = script.universe
-        trace = None if universe is None else recorded_trace(universe, universe.recorder, interrupt)
-        if trace is not None:
-            if interrupts.places:
-                trace.about["ended"]["text"] = text
-            _save(trace, script, options.trace)
-        return interrupts.code
+        return _report_interrupt(interrupt, interrupts, script, options.trace)
     except (RunTimeoutError, RankError, DeadlockError, FindingsError) as error:
         _save(error.trace, script, options.trace)
         code = report_failure(error, nprocs, script)
@@ -114,15 +85,71 @@ def run_script(options: Namespace) -> int:
         if browse is not None:
             browse(error.trace, " ".join(command))
         return code
+    _report_result(result, script, options)
+    if browse is not None:
+        browse(result.trace, " ".join(command))
+    return reduce(or_, script.codes.values(), 0)
+
+
+def ranks_of(options: Namespace) -> int:
+    """Return the number of ranks."""
+    nprocs = parse.count(options.ranks)
+    if nprocs < 1:
+        raise parse.usage_error(f"-n {options.ranks}: there must be at least 1 rank.")
+    return nprocs
+
+
+def _run_options(options: Namespace) -> RunOptions:
+    """Return the options of the run."""
+    return RunOptions.from_command_line(
+        vars(options),
+        trace=bool(options.trace or options.interactive),
+        # A line of progress would overwrite the prompt of pdb, which reads its input in another process.
+        progress="always" if options.progress else not (options.quiet or options.debug),
+        timeout=options.timeout or inf,  # infinite: enables the monitor, which handles Ctrl-C
+        kill=dict(options.kill) if options.kill else None,
+        ignore=suppressions(options),
+    )
+
+
+def _check_trace_file(path: str | None) -> None:
+    """Check the name of the trace's file before the run."""
+    if path and not path.endswith((".json", ".npz", ".html")):
+        raise parse.usage_error(f"--trace {path}: the file's name must end in .json, .npz or .html.")
+    if path and not os.path.isdir(os.path.dirname(path) or "."):
+        raise parse.usage_error(f"--trace {path}: there is no directory {os.path.dirname(path)!r}.")
+
+
+def _program(command: Sequence[str], options: Namespace) -> Program:
+    """Return the script as a program for ranks, in this process or each in a process."""
+    label = "[{rank}] " if options.prefix else ""
+    common: dict[str, Any] = {"label": label, "seed": options.seed or 0, "share": options.share, "mpi": options.mpi}
+    port = _debug_port(options)
+    if options.processes or options.debug or wants_processes():
+        return program_in_processes(command, debug=options.debug, debug_port=port, **common)
+    return program(command, private=options.private, **common)
+
+
+def _report_interrupt(interrupt: KeyboardInterrupt, interrupts: Interrupts, script: Program, path: str) -> int:
+    """Print where the ranks were when the run was interrupted, and save the trace; returns the exit code."""
+    text = "\n  ".join([f"{interrupts.verb}{interrupts.progress()}", *interrupts.places])
+    _print_error(f"fakempi: {text}")
+    trace = None if script.universe is None else recorded_trace(script.universe, interrupt)
+    if trace is not None:
+        if interrupts.places:
+            trace.about["ended"]["text"] = text
+        _save(trace, script, path)
+    return interrupts.code
+
+
+def _report_result(result: Run[int], script: Program, options: Namespace) -> None:
+    """Save the trace of a run that has succeeded, and print its findings and the summary."""
     _save(result.trace, script, options.trace)
     _report_findings(result.findings, result.suppressed, options)
     if text := unused_text(result.unused_suppressions):
         _print_error(f"fakempi: {text}")
     if options.summary or (sys.stderr.isatty() and not options.quiet):
         _print_error("\n  ".join([_summary(result), *(_collective_calls(result) if options.summary else ())]))
-    if browse is not None:
-        browse(result.trace, " ".join(command))
-    return reduce(or_, script.codes.values(), 0)
 
 
 def report_failure(error: RunTimeoutError | RankError | DeadlockError | FindingsError, nprocs: int, script: Program) -> int:
@@ -168,9 +195,9 @@ def _report_findings(findings: Sequence[Finding], suppressed: Sequence[Finding],
         _print_error("\n  ".join([f"fakempi: {headline(suppressed)} suppressed", *lines(suppressed)]))
 
 
-def _save(trace: Trace | None, script: Program, path: str) -> None:
+def _save(trace: RecordedTrace | None, script: Program, path: str) -> None:
     """Add the exit codes of ranks to the trace of a complete or failed run, if there is one, and save it."""
-    if trace is None:
+    if not isinstance(trace, Trace):
         return
     if codes := _exit_codes(script):
         no_failure = {"kind": "SystemExit", "time": trace.time, "text": codes[0], "headline": codes[0]}

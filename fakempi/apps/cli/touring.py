@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Sequence
+from argparse import Namespace
+from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Any
 
 from rich.text import Text
 
 from fakempi.apps.cli.console import console
+from fakempi.apps.cli.parser import make_parser
 from fakempi.apps.tour import Page, Presenter, pages
 from fakempi.core import options as parse
 
@@ -27,7 +28,7 @@ NEXT = (
 )
 
 
-def tour(options: Namespace, make_parser: Callable[[], ArgumentParser]) -> int:
+def tour(options: Namespace) -> int:
     """Show all pages, or the chosen ones; on a terminal, wait for Enter between them. Returns the exit code."""
     out = console()
     out.width = min(out.width, WIDEST)

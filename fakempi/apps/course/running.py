@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import traceback
 from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from rich.console import Console
 from fakempi.apps.course.program import LeftEarly, NoFunction, StudentCall
 from fakempi.apps.course.source import syntax_message
 from fakempi.apps.course.values import encode
+from fakempi.core.arguments import RunOptions
 from fakempi.core.reports.ranks import Names
 from fakempi.core.world import run
 from fakempi.errors import (
@@ -28,7 +30,8 @@ from fakempi.errors import (
     text_of,
 )
 from fakempi.modelcheck.search.exploration import place
-from fakempi.modelcheck.search.explore import explore
+from fakempi.modelcheck.search.explore import explore_with
+from fakempi.modelcheck.search.options import SearchOptions
 from fakempi.view.timeline import timeline
 
 MAX_PRINTED = 4000
@@ -53,11 +56,11 @@ def _answer(file: Path, request: dict[str, Any]) -> dict[str, Any]:
         call = StudentCall(file, request["function"], request["arguments"], request["with_comm"])
     except (SyntaxError, ValueError) as error:
         return {"wrong": {"kind": "syntax", "sentence": syntax_message(error)}}
-    options = {"timeout": request["seconds"], "cost": request["cost"]}
+    options = RunOptions(timeout=request["seconds"], cost=request["cost"])
     if request["schedules"]:
-        return _explored(call, request, options)
+        return _explored(call, request, replace(options, strict=True))
     try:
-        result = run(call, request["ranks"], trace=bool(request["picture"]), check_buffers=True, **options)
+        result = run(call, request["ranks"], **replace(options, trace=bool(request["picture"]), check_buffers=True))
     except RunError as error:
         return {"wrong": _error_record(error), **_picture(error.trace, request["picture"])}
     errors = [finding for finding in result.findings if not finding.note]
@@ -71,9 +74,10 @@ def _answer(file: Path, request: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _explored(call: StudentCall, request: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+def _explored(call: StudentCall, request: dict[str, Any], options: RunOptions) -> dict[str, Any]:
     """Call the function in every schedule that can give a different result; ranks must return the same values in each."""
-    exploration = explore(call, request["ranks"], runs=request["schedules"], stop="first", compare="returns", **options)
+    search = SearchOptions(runs=request["schedules"], stop="first", compare="returns")
+    exploration = explore_with(search, options, call, request["ranks"])
     if not exploration.failures:
         return {"schedules": exploration.runs, "exhausted": exploration.exhausted}
     failure = exploration.failures[0]

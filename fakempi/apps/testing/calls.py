@@ -6,6 +6,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from functools import cache, wraps
 from typing import Any
 
@@ -22,10 +23,11 @@ from fakempi.apps.testing.shared_objects import SharedByTest, shared_by_test
 from fakempi.apps.testing.source_lines import file_and_line
 from fakempi.apps.testing.subtests import SubTests
 from fakempi.apps.testing.world_reads import reads_of
-from fakempi.core.reports.findings import Finding
+from fakempi.core.arguments import BackendName, RunOptions
 from fakempi.core.world import run
 from fakempi.errors import MPIFindingWarning
 from fakempi.errors.paths import with_paths
+from fakempi.errors.records import Finding
 from fakempi.modelcheck.search.shared_objects import Wrapper
 from fakempi.mpi.base.current import running_process
 
@@ -48,13 +50,13 @@ NOTE = "{} uses COMM_WORLD when it is imported, outside the ranks: rank 0 of 1 (
 class RankCall:
     """The call of one marked test on its ranks."""
 
-    def __init__(self, item: Any, mark: pytest.Mark, options: dict[str, Any], isolated: bool) -> None:
+    def __init__(self, item: Any, mark: pytest.Mark, options: RunOptions, isolated: bool) -> None:
         self.item, self.mark = item, mark
-        self.options = {**options, "strict": strict(mark, options["strict"])}
         self.in_processes = bool(mark.kwargs.get("processes"))
-        self.explores = 0 if options["schedule"] else schedules(mark, item.config.getoption("--mpi-explore"))
-        if self.explores or options["schedule"]:  # the schedule decides the order of events, not time
-            self.options["cost"] = options["cost"] if item.config.getoption("--mpi-cost") else None
+        self.explores = 0 if options.schedule else schedules(mark, item.config.getoption("--mpi-explore"))
+        steered = self.explores or options.schedule  # the schedule decides the order of events, not time
+        cost = None if steered and not item.config.getoption("--mpi-cost") else options.cost
+        self.options = replace(options, strict=strict(mark, options.strict), cost=cost)
         self.isolated, self.directory = isolated, str(item.config.rootpath)
         if limit_of(item, mark) is not None:
             load_algorithms()
@@ -135,14 +137,16 @@ class RankCall:
             raise outcome.verdict
         self._warn_of_findings(outcome)
 
+    def _limited(self) -> RunOptions:
+        """Return the options, with the time that is left."""
+        return replace(self.options, timeout=None if self.limit is None else self.limit.remaining)
+
     def _call_in_processes(self, size: int) -> None:
         """Run the test on ranks that are processes."""
         __tracebackhide__ = True
         from fakempi.apps.testing.in_processes import run_in_processes  # few tests need it
 
-        timeout = None if self.limit is None else self.limit.remaining
-        options = {**self.options, "timeout": timeout, "check_buffers": None}
-        findings, xpassed = run_in_processes(self.item, size, options)
+        findings, xpassed = run_in_processes(self.item, size, replace(self._limited(), check_buffers=None))
         if xpassed:
             self.item.stash[OUTCOME] = RanksOutcome(size, xpassed=xpassed)
         self._warn_of_findings(RanksOutcome(size, findings=findings))
@@ -212,16 +216,15 @@ class RankCall:
     ) -> RanksOutcome:
         """Call a function on every rank, in all schedules if the test requests it."""
         limit, why = self.limit, ""
-        options = {**self.options, "backend": _backend(self.options["backend"], size)}
-        options["timeout"] = None if limit is None else limit.remaining
+        options = replace(self._limited(), backend=_backend(self.options.backend, size))
         if self.explores and may_explore:
             buffering = self.item.config.getoption("--mpi-buffering")
             failure = failing_schedule(call, size, self.explores, buffering, options, wrapped)
             if failure is not None:
-                options, why = {**options, "schedule": failure.schedule, "seed": None}, failure.why
+                options, why = replace(options, schedule=failure.schedule, seed=None), failure.why
             # Otherwise the test runs once more, in order of time, so that findings become warnings.
         outcome = on_every_rank(call, size, options, wrapped)
-        outcome.schedule, outcome.why = options["schedule"] or "", why
+        outcome.schedule, outcome.why = options.schedule or "", why
         outcome.limit = "" if limit is None else f"{limit.seconds:g} s ({limit.origin})"
         return outcome
 
@@ -270,7 +273,7 @@ def _run_case(instance: Any, method: str) -> None:
             raise AssertionError(f"a cleanup of {type(case).__name__}.{method} failed")
 
 
-def _backend(requested: str, size: int) -> str:
+def _backend(requested: BackendName, size: int) -> BackendName:
     """Return the backend: threads if coverage is active and not configured for greenlets, which it would not measure."""
     coverage = sys.modules.get("coverage")
     current = None if coverage is None else coverage.Coverage.current()

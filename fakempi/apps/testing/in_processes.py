@@ -15,11 +15,13 @@ import pytest
 
 from fakempi.apps.testing.in_child import OPTIONS, OUTCOME_DIRECTORY
 from fakempi.apps.testing.rank_session import NOT_ON_A_RANK, OURS, arguments
-from fakempi.core.reports.findings import Finding, headline
+from fakempi.core.arguments import RunOptions
+from fakempi.core.reports.findings import headline
 from fakempi.core.reports.findings import lines as findings_in_lines
 from fakempi.core.world import run
 from fakempi.errors import FindingsError, RankError, RunError
 from fakempi.errors.paths import with_paths
+from fakempi.errors.records import Finding
 from fakempi.processes.program import program_in_processes
 
 if TYPE_CHECKING:
@@ -29,7 +31,7 @@ _directories = count()
 """Numbers of the directories for `tmp_path`, one for each test."""
 
 
-def run_in_processes(item: pytest.Item, size: int, options: dict[str, Any]) -> tuple[Sequence[Finding], str]:
+def run_in_processes(item: pytest.Item, size: int, options: RunOptions) -> tuple[Sequence[Finding], str]:
     """Run a test on ranks that are processes. A failure has the report of the first failed rank.
 
     Return the findings, and the reason why the test was expected to fail, if it passed.

@@ -11,7 +11,8 @@ import pytest
 
 from fakempi.apps.testing.output import log_with_ranks, output_by_rank
 from fakempi.apps.testing.source_lines import code_at
-from fakempi.core.reports.findings import Finding, headline
+from fakempi.core.arguments import RunOptions
+from fakempi.core.reports.findings import headline
 from fakempi.core.reports.findings import lines as findings_in_lines
 from fakempi.core.reports.ranks import ranks_text
 from fakempi.core.world import run
@@ -25,6 +26,7 @@ from fakempi.errors import (
 )
 from fakempi.errors.paths import with_paths
 from fakempi.errors.plurals import counted
+from fakempi.errors.records import Finding
 from fakempi.errors.tracebacks import shorten
 from fakempi.mpi.base.current import current_rank, running_process
 from fakempi.mpi.base.environment import Wtime
@@ -143,7 +145,7 @@ def _by_error(failed: dict[int, BaseException], ranks: list[int], first: str, ma
 
 
 def on_every_rank(
-    call: Callable[[Any], Any], size: int, options: dict[str, Any], wrapped: Callable[[Any], Any] | None = None
+    call: Callable[[Any], Any], size: int, options: RunOptions, wrapped: Callable[[Any], Any] | None = None
 ) -> RanksOutcome:
     """Call a test with a communicator on every rank. After a rank fails, the others continue as far as they can.
 

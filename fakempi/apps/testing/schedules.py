@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from fakempi.apps.testing.output import output_by_rank
+from fakempi.core.arguments import RunOptions
 from fakempi.modelcheck.search.exploration import Failure
-from fakempi.modelcheck.search.explore import explore
+from fakempi.modelcheck.search.explore import explore_with
+from fakempi.modelcheck.search.options import SearchOptions
 from fakempi.modelcheck.search.shared_objects import Wrapper
 from fakempi.mpi.base.current import current_rank
 
@@ -29,7 +32,7 @@ def schedules(mark: pytest.Mark, otherwise: int) -> int:
 
 
 def failing_schedule(
-    call: Callable[[Any], Any], size: int, runs: int, buffering: str | None, options: dict[str, Any],
+    call: Callable[[Any], Any], size: int, runs: int, buffering: Any, options: RunOptions,
     wrapped: Callable[[Any], Any] | None,
 ) -> Failure | None:  # fmt: skip
     """Return the simplest schedule in which a test fails; None if none was found. Output is discarded."""
@@ -42,10 +45,10 @@ def failing_schedule(
         except pytest.fail.Exception as error:  # not a subclass of Exception: it would end the search
             raise AssertionError(str(error)) from error
 
-    given = {name: value for name, value in options.items() if name not in ("schedule", "seed")}
+    search = SearchOptions(runs=runs, seed=options.seed, stop="first")
     if buffering in ("zero", "infinite"):
-        given["buffering"] = buffering
+        search = replace(search, buffering=buffering)
     with output_by_rank(current_rank):
         program = Wrapper(main, getattr(call, "shares", [call])) if wrapped is None else wrapped(main)
-        exploration = explore(program, size, runs=runs, seed=options["seed"], stop="first", **given)
+        exploration = explore_with(search, replace(options, schedule=None, seed=None), program, size)
     return exploration.failures[0] if exploration.failures else None

@@ -17,7 +17,8 @@ from operator import itemgetter
 from collectives import Algorithm, Case, find
 from collectives.catalogue.schedule import Combining, Rounds
 from fakempi.apps.compare.timing import claim, claims_hold, emulated_time
-from fakempi.core.network.cost import CostModel, Time
+from fakempi.core.network.cost import CostModel
+from fakempi.core.network.parameters import Time
 
 LINEAR, SPREAD = find("alltoall", "linear"), find("alltoall", "spread")
 

@@ -9,7 +9,7 @@ delivery    the path of an envelope: sent, matched, transferred, arrived
 express     the same in one step for the common case
 files       the file server of a cost model
 cost        the interface of cost models
-parameters  repr and equality of objects by their parameters
+parameters  checks, repr and equality of objects by their parameters
 models/     one cost model per file
 guard       checks the values that a user-defined cost model returns
 """

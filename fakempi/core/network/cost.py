@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from math import inf
-from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
-from fakempi.core.network.parameters import Parametrized
-from fakempi.errors import MPITypeError, MPIValueError
+from fakempi.core.network.files import FileServer
+from fakempi.core.network.parameters import Parametrized, Time, check
+from fakempi.errors import MPITypeError
 from fakempi.errors.classes import ERR_ARG
-
-if TYPE_CHECKING:
-    from fakempi.core.network.files import FileServer
-
-Time = float
-
-MAX_SECONDS = 1e100
-"""The largest number of seconds that is accepted, so that sums and products are finite."""
 
 MAX_PROCESSES = 10_000_000
 """The largest number of ranks; each needs some kilobytes."""
@@ -164,27 +155,3 @@ class CostModel(Parametrized):
             raise MPITypeError(ERR_ARG, f"{type(self).__name__}: duplex={self.duplex!r} is not True or False.")
         check(type(self).__name__, eager_limit=self.eager_limit, compute_per_byte=self.compute_per_byte)
         check(type(self).__name__, minimum=1, ports=self.ports, network_ports=self.network_ports)
-
-
-def check(model: str, minimum: int = 0, **numbers: Any) -> None:
-    """Raise an error for a number that is invalid or below the minimum. With a minimum of 1, it must be an integer."""
-    for name, number in numbers.items():
-        if isinstance(number, bool) or not isinstance(number, Real):
-            raise MPITypeError(ERR_ARG, f"{model}: {name}={number!r} is not a number.")
-        problem = _problem(number, minimum, name == "eager_limit")
-        if problem:
-            value = f"{name}={number!r}" if isinstance(number, float) or abs(number) < MAX_SECONDS else name  # type: ignore[operator]  # a number, as checked above
-            raise MPIValueError(ERR_ARG, f"{model}: {value} {problem}.")
-
-
-def _problem(number: Any, minimum: int, may_be_infinite: bool) -> str:
-    """Return the problem with a number; empty if there is none."""
-    if number != number:
-        return "is not a number"
-    if number < minimum:
-        return "is negative" if minimum == 0 else f"is less than {minimum}"
-    if minimum and not isinstance(number, Integral):
-        return "is not an integer"
-    if number <= MAX_SECONDS or (may_be_infinite and number == inf):
-        return ""
-    return "is not finite" if number == inf else f"is more than {MAX_SECONDS:g}"

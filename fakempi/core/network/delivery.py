@@ -21,9 +21,10 @@ from operator import attrgetter
 from typing import Any
 
 from fakempi.core.hooks import Layer, OnCarry, OnExpect, OnJoin, OnSend
-from fakempi.core.network.cost import CostModel, Time
+from fakempi.core.network.cost import CostModel
 from fakempi.core.network.envelope import Envelope, Pattern
 from fakempi.core.network.matching import Mailbox
+from fakempi.core.network.parameters import Time
 from fakempi.core.network.ports import FOREVER, Clock, Place, Port
 from fakempi.core.network.transfers import ANY_TIME, Transfers, order_of
 

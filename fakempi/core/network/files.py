@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from heapq import heapreplace
 
-from fakempi.core.network.cost import Time, check
-from fakempi.core.network.parameters import Parametrized
+from fakempi.core.network.parameters import Parametrized, Time, check
 
 
+@dataclass(eq=False, repr=False)
 class FileServer(Parametrized):
     """The cost of accesses to files: `files=` of a cost model. Without one they take no time.
 
@@ -25,10 +26,13 @@ class FileServer(Parametrized):
     [1, 1, 2]
     """
 
-    def __init__(self, t_s: Time = 1e-3, t_w: Time = 1e-9, ports: int = 1) -> None:
-        self.t_s, self.t_w, self.ports = t_s, t_w, ports
-        check("FileServer", t_s=t_s, t_w=t_w)
-        check("FileServer", minimum=1, ports=ports)
+    t_s: Time = 1e-3
+    t_w: Time = 1e-9
+    ports: int = 1
+
+    def __post_init__(self) -> None:
+        check("FileServer", t_s=self.t_s, t_w=self.t_w)
+        check("FileServer", minimum=1, ports=self.ports)
 
     def open(self) -> Queue:
         """Return the queue for a new run."""

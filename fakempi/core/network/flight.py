@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from math import inf
 from typing import Any
 
-from fakempi.core.network.cost import Time
+from fakempi.core.network.parameters import Time
 from fakempi.core.network.ports import LinkPort, Port
 
 

@@ -13,7 +13,8 @@ from traceback import walk_tb
 from types import CodeType
 from typing import Any, NoReturn
 
-from fakempi.core.network.cost import MAX_SECONDS, CostModel, Link, Time, check
+from fakempi.core.network.cost import CostModel, Link
+from fakempi.core.network.parameters import MAX_SECONDS, Time, check
 from fakempi.errors import MPITypeError, MPIValueError
 from fakempi.errors.classes import ERR_ARG
 from fakempi.errors.paths import short_path

@@ -24,9 +24,10 @@ from heapq import heappop, heappush, heapreplace
 from itertools import chain
 from typing import Any, Protocol
 
-from fakempi.core.network.cost import CostModel, Link, Time, check
+from fakempi.core.network.cost import CostModel, Link
 from fakempi.core.network.envelope import Envelope
 from fakempi.core.network.guard import Guard
+from fakempi.core.network.parameters import Time, check
 
 FOREVER = float("inf")
 

@@ -17,10 +17,11 @@ from math import inf
 from typing import Any
 
 from fakempi.core.hooks import Hooked
-from fakempi.core.network.cost import CostModel, Time
+from fakempi.core.network.cost import CostModel
 from fakempi.core.network.envelope import Envelope
 from fakempi.core.network.flight import Flight, heads_of
 from fakempi.core.network.guard import Guard
+from fakempi.core.network.parameters import Time
 from fakempi.core.network.ports import Clock, Place, Port, Ports
 
 ANY_TIME = -1

@@ -15,46 +15,10 @@ from itertools import islice
 from fakempi.core.reports.ranks import Names
 from fakempi.errors import DeadlockError, LivelockError
 from fakempi.errors.plurals import counted
+from fakempi.errors.records import AwaitedEvent, BlockedRank, NearMiss
 
 LINES = 16
 """The maximum number of lines in each part of a report."""
-
-
-@dataclass(frozen=True)
-class AwaitedEvent:
-    """An event for which a rank waits: a message, its receive, other ranks in a collective call, or something else."""
-
-    kind: str  # "receive", "send", "collective", "other"
-    peer: int | None = None  # a rank of the communicator; None: any
-    tag: int | None = None
-    nbytes: int = 0
-    size: int = 0  # of the communicator, for neighbors modulo size
-    where: str = ""  # the communicator, unless it is the world; for "other", the event
-    awaits: tuple[int, ...] = ()  # numbers of processes; if `peer` is None, any of them could cause the event
-
-
-@dataclass(frozen=True)
-class BlockedRank:
-    """A blocked process: its call, the line of the call, the time at which it began to wait, and the events it waits for."""
-
-    rank: int  # the number of the process: its rank, unless it was spawned
-    call: str
-    site: str
-    since: float
-    events: tuple[AwaitedEvent, ...]
-    any_suffices: bool = False  # one of the events is enough
-    polls: bool = False  # it polls for them and does not block
-    thread: str = ""  # the name of the thread, unless it is the process's main thread
-
-
-@dataclass(frozen=True)
-class NearMiss:
-    """A message that a blocked rank would have received if one property were different."""
-
-    rank: int
-    sender: int
-    tag: int
-    difference: str
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ that make the same error at the same line share a finding, so that the list for 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from fakempi.core.reports.ranks import Names
 from fakempi.errors.plurals import counted
+from fakempi.errors.records import Finding
 
 LINES = 20
 """The maximum number of lines in a list of findings, so that the program's last output stays on the screen."""
@@ -62,61 +62,6 @@ STRICT_ONLY = {kind for kind in KINDS if kind.endswith("-leak")} - {"window-leak
 """Objects that mpi4py programs usually leave to the garbage collector: checked in strict runs only."""
 
 
-@dataclass(frozen=True)
-class Finding:
-    """An error in a program that did not stop the run.
-
-    Attributes
-    ----------
-    kind
-        The name of the kind; `fakempi explain KIND` explains it.
-    ranks
-        The ranks that made the error.
-    call, place
-        The call, and its line: "work.py:17".
-    note
-        Whether it may be intended, or reports that a check was incomplete, so that it never causes a failure.
-    sentence
-        The description of the problem.
-    rank_names
-        The ranks as text.
-    times
-        The number of occurrences.
-    suppressed
-        Where and why the finding is suppressed; empty if it is not.
-
-    Examples
-    --------
-    >>> import fakempi
-    >>> [finding] = fakempi.run(lambda comm: comm.send(1, 1) if comm.rank == 0 else None, 2).findings
-    >>> finding.kind, finding.ranks
-    ('message-lost', (0,))
-    """
-
-    kind: str
-    ranks: tuple[int, ...]
-    call: str
-    place: str
-    note: bool
-    sentence: str
-    rank_names: str
-    times: int = 1
-    suppressed: str = ""
-
-    def __str__(self) -> str:
-        suppressed = f"suppressed ({self.suppressed}): " if self.suppressed else ""
-        often = f" ({self.times:,} times)" if self.times > len(self.ranks) else ""
-        place = "" if self.place in ("", "?") else f" at {self.place}"
-        return f"{suppressed}{self.kind}: {self.rank_names}: {self.call}{place}: {self.sentence}{often}"
-
-    def as_record(self) -> dict[str, object]:
-        """Return the finding as plain values, for JSON."""
-        return {
-            "kind": self.kind, "ranks": list(self.ranks), "call": self.call, "place": self.place, "note": self.note,
-            "sentence": self.sentence, "times": self.times, **({"suppressed": self.suppressed} if self.suppressed else {}),
-        }  # fmt: skip
-
-
 class SuppressionRules(Protocol):
     """Decides which findings are suppressed. Implemented by `core.reports.suppressions`."""
 
@@ -134,10 +79,9 @@ Key = tuple[str, str, str, str, str]
 class Ledger:
     """The findings of a run so far. Equal ones are merged at once, so a million of them need no more memory than one."""
 
-    def __init__(self, names: Names) -> None:
-        self.names = names
+    def __init__(self, names: Names, rules: SuppressionRules | None = None) -> None:
+        self.names, self.rules = names, rules
         self.entries: dict[Key, tuple[set[int], set[int], list[int]]] = {}
-        self.rules: SuppressionRules | None = None  # set by `run`
         self.suppressed: dict[Key, str] = {}  # key of a suppressed finding -> where and why
         self.allowed: dict[tuple[str, str, str], bool] = {}  # results of `allows`
         self.unchecked: set[str] = set()  # sentences that say what a check did not cover, which are notes

@@ -33,7 +33,7 @@ class MemoryChecks(OnMatched[Envelope, Pattern]):
 
     layer = Layer.MEMORY
 
-    def __init__(self, universe: Universe, reports: bool = True) -> None:
+    def __init__(self, universe: Universe, reports: bool) -> None:
         self.universe, self.strict = universe, universe.strict and reports
         self.reports = reports  # otherwise only the timing of data is wanted
         self.awaited: dict[Pattern, MemoryRegion] = {}
@@ -270,3 +270,9 @@ class MemoryInUse:
         universe = self.checks.universe
         if universe.verdict is None and self.checks.reports:
             universe.report(kind, self.process.number, sentence, call=call, place=place, at_once=True)
+
+
+def register(universe: Universe) -> None:
+    """Check all buffers of a run; if its options do not request that, only decide when data move."""
+    universe.buffer_checks = checks = MemoryChecks(universe, bool(universe.options.checked_buffers))
+    universe.network.subscribe(checks)

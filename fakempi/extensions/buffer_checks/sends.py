@@ -14,7 +14,7 @@ from typing import Any
 from fakempi.core.network.envelope import Envelope, Pattern
 from fakempi.extensions.buffer_checks.use import payloads_of
 from fakempi.mpi.base.call_site import call_and_site
-from fakempi.mpi.base.process import Process
+from fakempi.mpi.base.process import Process, Universe
 from fakempi.mpi.base.waiting import AllOf, Completion
 from fakempi.mpi.buffers.payload import describe
 from fakempi.mpi.buffers.phantom import Phantom
@@ -37,11 +37,6 @@ class SendChecks:
 
     def __init__(self, process: Process) -> None:
         self.process = process
-
-    @staticmethod
-    def factory(nprocs: int) -> type[SendChecks] | None:
-        """Return the class, or None if a run has too many ranks."""
-        return SendChecks if nprocs <= MAX_RANKS else None
 
     def of(self, operation: Any, buffer: Any) -> SentBuffers | None:
         """Begin to watch the buffers that an operation sends, if it is one of those that are checked."""
@@ -111,3 +106,9 @@ def _sent(operation: Any, buffer: Any) -> Iterable[Payload | None]:
 def _root(payload: Payload | None) -> int:
     """Return the address of the object that owns the memory of a payload."""
     return id(root_of(payload.memory if type(payload) is Span else payload))
+
+
+def register(universe: Universe, nprocs: int) -> None:
+    """Check the send buffers of a run, unless it has too many ranks."""
+    if nprocs <= MAX_RANKS:
+        universe.send_checks = SendChecks

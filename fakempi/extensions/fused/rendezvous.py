@@ -28,6 +28,7 @@ from fakempi.extensions.fused.results import Results
 from fakempi.extensions.fused.step_simulator import RankSimulator, SimulatorBetweenGroups
 from fakempi.extensions.fused.undoing import Snapshot, Watch
 from fakempi.mpi.base.mpi_errors import mpi_error
+from fakempi.mpi.base.process import Universe
 from fakempi.mpi.base.rendezvous import Rendezvous
 from fakempi.mpi.base.waiting import Completion
 from fakempi.mpi.collective.block_sizes import BlockSizes
@@ -263,3 +264,8 @@ class FusedService:
         cost, program = self.universe.cost, call.program
         costs = Costs._make((*cost.linear, cost.compute_per_byte, self.universe.processes[0].eager_limit))
         return outcome_of((each.round for each in program.phases()), starts, into_free, costs)
+
+
+def register(universe: Universe, emulate: Callable[..., list[Any]]) -> None:
+    """Simulate collective calls of a run; `emulate` runs a function on each of p ranks, without cost."""
+    universe.fused = FusedService(universe, universe.options.fused == "always", emulate)

@@ -1,6 +1,5 @@
 """Progress display, time limits and Ctrl-C, for `run` and for the command line.
 
-contexts        contexts in which a run is monitored, imported with `run`
 monitor         a thread that observes a run, shows its progress, and ends it after the time limit
 stop_requests   ends a run on Ctrl-C, or when another thread requests it
 limits          time limits of parts of a run

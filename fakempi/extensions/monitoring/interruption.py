@@ -46,7 +46,8 @@ _ISOLATION = (
     "dependency_scan", "finders", "imports", "loaders", "namespace", "os_exit", "patches", "process_state", "rank_state",
 )  # fmt: skip
 PROTECTED = (
-    "fakempi.core.kernel", "fakempi.core.world", "fakempi.extensions.monitoring", "fakempi.extensions.threads",
+    "fakempi.core.features", "fakempi.core.kernel", "fakempi.core.launching", "fakempi.core.world",
+    "fakempi.extensions.monitoring", "fakempi.extensions.threads",
     *(f"fakempi.isolation.{name}" for name in _ISOLATION),
 )  # fmt: skip
 """Modules in which no rank is interrupted, and which test whether the run ends if they wait.

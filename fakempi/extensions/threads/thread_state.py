@@ -14,12 +14,11 @@ import sys
 from _thread import _local, get_ident
 from collections.abc import Callable, Iterator
 from functools import partial
-from importlib.machinery import ModuleSpec
-from types import ModuleType
 from typing import Any
 from weakref import ref
 
 from fakempi.core.hooks import Layer
+from fakempi.core.import_hooks import ImportHooks
 from fakempi.core.interpreter import is_tested
 from fakempi.core.kernel.loop import Loop
 from fakempi.core.kernel.task import Task
@@ -193,20 +192,17 @@ def _swap_nothing(loop: Any, task: Any) -> None:
 
 
 class Asyncio:
-    """Changes asyncio: at once, or when a rank imports it, for which this is a finder of modules."""
+    """Changes asyncio: at once, or when a rank imports it."""
 
     def __init__(self) -> None:
         self.events: Any = None
         self.set_running: Any = None
         self.changed: Any = None
-        self.finding = False
+        self.hooks = ImportHooks()
 
     def change(self) -> None:
         """Change asyncio."""
-        if _EVENTS in sys.modules:
-            self._change(sys.modules[_EVENTS])
-        else:
-            sys.meta_path.insert(0, self)
+        self.hooks.add(_EVENTS, self._change)
 
     def restore(self) -> None:
         """Undo the change, unless another one that is older has been undone before; asyncio may have imported ours."""
@@ -214,22 +210,7 @@ class Asyncio:
             if self.changed is not None and vars(module).get("_set_running_loop") is self.changed:
                 module._set_running_loop = self.set_running
         self.events = self.set_running = self.changed = None
-        if self in sys.meta_path:
-            sys.meta_path.remove(self)
-
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """Find `asyncio.events` as the other finders do, and change the module when it is loaded."""
-        if name != _EVENTS or self.finding:
-            return None
-        self.finding = True
-        try:
-            finders = (finder.find_spec(name, path, target) for finder in sys.meta_path if finder is not self)
-            spec: ModuleSpec | None = next((candidate for candidate in finders if candidate is not None), None)
-        finally:
-            self.finding = False
-        if spec is not None:
-            spec.loader = CallbackLoader(spec.loader, self._change)  # type: ignore[assignment]  # a loader that delegates to the real one
-        return spec
+        self.hooks.close()
 
     def _change(self, events: Any) -> None:
         self.events, self.set_running = events, events._set_running_loop
@@ -249,30 +230,6 @@ class Asyncio:
 def _states() -> Iterator[ThreadState]:
     """Return the state of the run that is active in this OS thread."""
     return (state for state in list(_open) if state.thread == get_ident() and os_thread.loop is state.loop)
-
-
-class CallbackLoader:
-    """A loader that calls a function with the module when it is loaded."""
-
-    def __init__(self, loader: Any, then: Callable[[Any], None]) -> None:
-        self.loader, self.then = loader, then
-
-    def __getattr__(self, name: str) -> Any:
-        """Return an attribute of the loader: `runpy` and `pkgutil` call `get_code` and `get_data`."""
-        if name == "loader":
-            raise AttributeError(name)
-        return getattr(self.loader, name)
-
-    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        """Create the module as the loader does."""
-        module: ModuleType | None = self.loader.create_module(spec)
-        return module
-
-    def exec_module(self, module: Any) -> None:
-        """Execute the module as the loader does, and call the function. No other code sees this loader."""
-        module.__loader__ = module.__spec__.loader = self.loader
-        self.loader.exec_module(module)
-        self.then(module)
 
 
 METHODS = {"local": RankLocal}

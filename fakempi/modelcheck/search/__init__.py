@@ -1,6 +1,7 @@
 """The search over schedules: explore, reproduce, minimize and explain failures.
 
 explore          `explore`: the search within a budget
+options          the options of a search
 progress         a search in progress: the order of its trees, and the results so far
 search           the search over one mode's tree of runs
 random_choices   random schedules

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from fakempi.core.reports.findings import Finding, Ledger
+from fakempi.core.reports.findings import Ledger
 from fakempi.core.reports.ranks import Names
 from fakempi.errors import DeadlockError, OutcomesDifferError
+from fakempi.errors.records import Finding
 from fakempi.modelcheck.search.exploration import Exploration, Failure, failure_key
 from fakempi.modelcheck.search.trial import TrialRun
 from fakempi.modelcheck.steering.choices import Choices, ChoiceStep, Option

@@ -18,6 +18,7 @@ from fakempi.errors.plurals import counted
 from fakempi.modelcheck.search.divergence import MarkingReplay, first_difference
 from fakempi.mpi.base.call_site import is_ours
 from fakempi.trace.record import Trace
+from fakempi.trace.renderer import renderer
 
 MAX_PICTURES = 3
 """Failures that a notebook shows with pictures."""
@@ -70,14 +71,13 @@ class Failure:
             return None, self.rerun(choices, trace=True, **options).trace, choices
         except RunError as error:
             failure = error
-        assert failure.trace is not None  # the run was started with trace=True
+        assert isinstance(failure.trace, Trace)  # the run was started with trace=True
         return failure_key(failure), failure.trace, choices
 
     def page(self, *, framed: bool = False) -> str:
         """Return HTML: both traces on one time scale, side by side in a wide window; the deciding choice is marked."""
         fails, passes = self.traces()
-        assert fails.page is not None  # traces of a run have a renderer
-        return str(fails.page(fails, other=passes, framed=framed))
+        return renderer().page(fails, other=passes, framed=framed)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the page that `page` returns to a file, whose name must end in .html."""

@@ -2,65 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import BrokenExecutor, Executor
-from numbers import Real
+from dataclasses import replace
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, Literal
 
+from fakempi.core.arguments import PassedOptions, RunOptions
 from fakempi.core.network.models.hockney import Hockney
 from fakempi.core.reports.suppressions import Suppressions
 from fakempi.core.world import run
-from fakempi.errors import MPITypeError, MPIValueError
-from fakempi.errors.classes import ERR_ARG
 from fakempi.modelcheck.search.exploration import Exploration
-from fakempi.modelcheck.search.jobs import SentProgram
-from fakempi.modelcheck.search.outcomes import COMPARED, SLOW_SECONDS, OutcomeComparison
+from fakempi.modelcheck.search.jobs import ExploredProgram, SentProgram
+from fakempi.modelcheck.search.options import Compared, SearchOptions
+from fakempi.modelcheck.search.outcomes import SLOW_SECONDS, OutcomeComparison
 from fakempi.modelcheck.search.progress import Search
-from fakempi.modelcheck.search.scope import Scope
 from fakempi.modelcheck.search.search import SearchTree
 from fakempi.modelcheck.search.shared_objects import SharedObjects
 from fakempi.modelcheck.search.workers import Workers, broken
 from fakempi.modelcheck.steering.choices import Choices
 from fakempi.modelcheck.steering.replay import Replay
-from fakempi.modelcheck.steering.token import (
-    BUFFERINGS,
-    COLLECTIVES,
-    DATA,
-    Buffering,
-    CollectiveMode,
-    DataMode,
-    LibraryMode,
-)
+from fakempi.modelcheck.steering.token import BUFFERINGS, COLLECTIVES, DATA, LibraryMode
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from fakempi.core.arguments import BackendName, CheckBuffers, Fused, Progress, Ts
-    from fakempi.core.network.cost import CostModel
-    from fakempi.mpi.base.process import Algorithms
+    from fakempi.core.arguments import Ts
+    from fakempi.modelcheck.steering.token import Buffering, CollectiveMode, DataMode
     from fakempi.mpi.comms.intracomm import Intracomm
-
-Compared: TypeAlias = Literal["returns", "output", "lines"]
 
 BUDGET_PARTS = 4
 """If the budget is too small, 1/BUDGET_PARTS of it is used for bounded mixing, and 1/BUDGET_PARTS for random schedules."""
-
-class RunOptions(TypedDict, total=False):
-    """Options of `run` that `explore` passes on."""
-
-    cost: CostModel | str | None
-    backend: BackendName
-    trace: bool
-    algorithms: Algorithms
-    progress: Progress
-    timeout: float | None
-    cpu_scale: float
-    kill: Mapping[int, float] | None
-    detection_delay: float
-    check_buffers: CheckBuffers
-    poll_cost: float
-    fused: Fused
 
 
 def explore(
@@ -84,7 +56,7 @@ def explore(
     ignore: str | Sequence[str] | Suppressions | None = None,
     on_run: Callable[[Exploration, int], None] | None = None,
     executor: Executor | None = None,
-    **options: Unpack[RunOptions],
+    **options: Unpack[PassedOptions],
 ) -> Exploration:
     """Run `main(comm, *args)` on `nprocs` ranks in every schedule that can give a different result.
 
@@ -161,86 +133,65 @@ def explore(
     >>> fakempi.explore(lambda comm: comm.allreduce(1), 3).verdict
     'clean: all 2 schedules'
     """
-    kinds_of_outcome = (compare,) if isinstance(compare, str) else tuple(compare or ())
-    _check(runs, stop, kinds_of_outcome, mixing, seconds, polls)
-    modes = (("buffering", buffering, BUFFERINGS), ("collectives", collectives, COLLECTIVES), ("data", data, DATA))
-    scope = Scope(*(_listed(*mode) for mode in modes))
+    search = SearchOptions(
+        runs, buffering, collectives, data, seed, stop, compare, seconds, reduce, states, mixing, polls, ignore_shared,
+        on_run, executor,
+    )  # fmt: skip
+    if unknown := options.keys() - PassedOptions.__annotations__.keys():
+        raise TypeError(f"explore() got an unexpected keyword argument {min(unknown)!r}")
+    return explore_with(search, RunOptions(strict=strict, ignore=ignore, **options), main, nprocs, args)
 
-    outcomes = OutcomeComparison(kinds_of_outcome)
 
-    suppressions = Suppressions.of(ignore)
-    options_of_run: dict[str, Any] = {**options, "ignore": suppressions}
+def explore_with(
+    options: SearchOptions, of_runs: RunOptions, main: Callable[..., object], nprocs: int, args: tuple[Any, ...] = ()
+) -> Exploration:
+    """Run `main(comm, *args)` on each of `nprocs` ranks in every schedule, as `explore` does."""
+    suppressions = of_runs.suppressions  # one object for all runs
+    program = ExploredProgram(main, nprocs, args, replace(of_runs, ignore=suppressions))
+    outcomes = OutcomeComparison(options.compared)
 
     def run_once(choices: Choices, **more: Any) -> Any:
         outcomes.output.begin()
-        chosen: dict[str, Any] = {**more, **options_of_run}
-        return run(main, nprocs, *args, schedule=choices, strict=strict, **chosen)
+        return run(main, nprocs, *args, **program.options_with(choices, **more))
 
-    shared = SharedObjects(main, args) if reduce and not ignore_shared else None
+    shared = SharedObjects(main, args) if options.reduce and not options.ignore_shared else None
 
     def new_tree(mode: LibraryMode) -> SearchTree:
-        tree = SearchTree(mode, run_once, reduce, shared, mixing)
-        tree.merges, tree.output = reduce and states, outcomes.output
+        tree = SearchTree(mode, run_once, options.reduce, shared, options.mixing)
+        tree.merges, tree.output = options.reduce and options.states, outcomes.output
         return tree
-
-    search = Search(scope, new_tree, run_once, stop, outcomes, on_run)
-    if executor is not None:
-        if not callable(getattr(executor, "submit", None)):
-            words = f"explore: executor must be a concurrent.futures.Executor or None, not {executor!r}."
-            raise MPITypeError(ERR_ARG, words)
-        sent = SentProgram(main, nprocs, args, options_of_run, strict, kinds_of_outcome, shared is not None)
-        search.use_workers(Workers(executor, sent, search.suffices))
-    until = None if seconds is None else monotonic() + seconds
-    if polls is not None:
-        search.bound_polls(polls)
 
     def rerun_slowly(token: str) -> None:
         outcomes.output.begin()
-        slow: dict[str, Any] = {**options_of_run, "cost": Hockney(t_s=SLOW_SECONDS)}
-        run(main, nprocs, *args, schedule=Replay(token), strict=strict, **slow)
+        run(main, nprocs, *args, **replace(program.options, schedule=Replay(token), cost=Hockney(t_s=SLOW_SECONDS)))
 
     outcomes.rerun = rerun_slowly
+    search = Search(options.scope(), new_tree, run_once, options.stop, outcomes, options.on_run)
+    if options.executor is not None:
+        sent = SentProgram(program, options.compared, shared is not None)
+        search.use_workers(Workers(options.executor, sent, search.suffices))
     try:
         with outcomes.recorded():
-            search.explore_trees(runs, until, 2 * (runs // BUDGET_PARTS))
-            search.explore_by_mixing(runs, until, runs // BUDGET_PARTS)
-            if polls is None:
-                search.deepen(runs, until)
-            if not search.stopped and not search.exhausted:
-                search.run_random_schedules(runs, until, seed or 0)
-            exploration = search.conclude()
-            exploration.suppressed = sorted({f"{rule.kind} ({rule.text})" for rule in suppressions.used})
-            exploration.unused_suppressions = suppressions.unused_by(main, strict)
-            return exploration
+            exploration = _results(search, options)
     except BrokenExecutor as error:
         raise broken(error) from None
     finally:
         if search.workers is not None:
             search.workers.cancel()
+    exploration.suppressed = sorted({f"{rule.kind} ({rule.text})" for rule in suppressions.used})
+    exploration.unused_suppressions = suppressions.unused_by(main, of_runs.strict)
+    return exploration
 
 
-def _listed(name: str, given: str | Sequence[str], known: Sequence[str]) -> list[str]:
-    kinds = [given] if isinstance(given, str) else list(dict.fromkeys(given))
-    for kind in kinds or ["()"]:
-        if kind not in known:
-            *first, last = known
-            raise MPIValueError(ERR_ARG, f"explore: {name} {kind} is unknown; choose from {', '.join(first)} and {last}.")
-    return kinds
-
-
-def _check(runs: Any, stop: Any, compare: Any, mixing: Any, seconds: Any, polls: Any) -> None:
-    if isinstance(runs, bool) or not isinstance(runs, int):
-        raise MPITypeError(ERR_ARG, f"explore: runs must be an integer, not {runs!r}.")
-    if runs < 1:
-        raise MPIValueError(ERR_ARG, f"explore: runs is {runs}; it must be at least 1.")
-    if mixing is not None and (isinstance(mixing, bool) or not isinstance(mixing, int) or mixing < 0):
-        raise MPIValueError(ERR_ARG, f"explore: mixing must be a number of choices, 0 or more, or None, not {mixing!r}.")
-    if polls is not None and (isinstance(polls, bool) or not isinstance(polls, int) or polls < 0):
-        raise MPIValueError(ERR_ARG, f"explore: polls must be an integer, 0 or more, or None, not {polls!r}.")
-    if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, Real) or not float(seconds) > 0):
-        raise MPIValueError(ERR_ARG, f"explore: seconds must be a positive number of seconds, or None, not {seconds!r}.")
-    if stop not in (None, "first"):
-        raise MPIValueError(ERR_ARG, f"explore: stop must be 'first' or None, not {stop!r}.")
-    for kind in compare:
-        if kind not in COMPARED:
-            raise MPIValueError(ERR_ARG, f"explore: compare must be {', '.join(map(repr, COMPARED))} or None, not {kind!r}.")
+def _results(search: Search, options: SearchOptions) -> Exploration:
+    """Search within the budget: fewest deviations first, then by bounded mixing, then at random."""
+    runs, until = options.runs, None if options.seconds is None else monotonic() + options.seconds
+    if options.polls is not None:
+        search.bound_polls(options.polls)
+    search.explore_trees(runs, until, 2 * (runs // BUDGET_PARTS))
+    search.explore_by_mixing(runs, until, runs // BUDGET_PARTS)
+    if options.polls is None:
+        search.deepen(runs, until)
+    if not search.stopped and not search.exhausted:
+        search.run_random_schedules(runs, until, options.seed or 0)
+    return search.conclude()

@@ -11,10 +11,13 @@ import os
 import pickle
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from threading import Lock
 from typing import Any, NamedTuple, cast
 from uuid import uuid4
 
+from fakempi.core.arguments import RunOptions
+from fakempi.core.network.cost import CostModel
 from fakempi.core.reports.suppression_rules import Suppression
 from fakempi.core.world import run
 from fakempi.modelcheck.search.outcomes import OutcomeComparison, PickledOutcome
@@ -67,14 +70,24 @@ class JobResult(NamedTuple):
     suppressions: frozenset[Suppression] = frozenset()  # that have suppressed a finding
 
 
-class SentProgram(NamedTuple):
-    """The arguments of `explore` that a worker needs."""
+class ExploredProgram(NamedTuple):
+    """The program of a search, and the options of its runs."""
 
     main: Any
     nprocs: int
     args: tuple[Any, ...]
-    options: dict[str, Any]
-    strict: bool
+    options: RunOptions
+
+    def options_with(self, choices: Choices, trace: bool = False, cost: CostModel | None = None) -> RunOptions:
+        """Return the options of a run with these choices, and with a cost model if the search has none."""
+        own = self.options
+        return replace(own, schedule=choices, trace=trace or own.trace, cost=own.cost or cost)
+
+
+class SentProgram(NamedTuple):
+    """The parts of a search that a worker needs."""
+
+    program: ExploredProgram
     compare: tuple[str, ...]
     compares_shared: bool
 
@@ -151,9 +164,9 @@ class LoadedProgram:
     """A program on a worker, the states that are known, and the objects that its ranks share."""
 
     def __init__(self, data: bytes) -> None:
-        self.sent = cast(SentProgram, pickle.loads(data))
-        self.outcomes = OutcomeComparison(self.sent.compare)
-        self.shared = SharedObjects(self.sent.main, self.sent.args) if self.sent.compares_shared else None
+        self.program, self.compare, compares_shared = cast(SentProgram, pickle.loads(data))
+        self.outcomes = OutcomeComparison(self.compare)
+        self.shared = SharedObjects(self.program.main, self.program.args) if compares_shared else None
         self._known_states: dict[LibraryMode, set[int]] = {}
 
     def known(self, mode: LibraryMode) -> set[int]:
@@ -162,13 +175,13 @@ class LoadedProgram:
 
     def run(self, choices: Choices) -> Any:
         """Run the program once."""
-        sent = self.sent
+        program = self.program
         self.outcomes.output.begin()
-        return run(sent.main, sent.nprocs, *sent.args, schedule=choices, strict=sent.strict, **sent.options)
+        return run(program.main, program.nprocs, *program.args, **program.options_with(choices))
 
     def used(self) -> frozenset[Suppression]:
         """Return the suppressions that have suppressed a finding on this worker."""
-        return frozenset(self.sent.options["ignore"].used)
+        return frozenset(self.program.options.suppressions.used)
 
     def answer(self, job: SearchJob) -> JobResult | None:
         """Run a job; return None if the run must take place in the process of the search."""
@@ -180,8 +193,8 @@ class LoadedProgram:
         if self.shared is not None and self.shared.changed(ended=True):
             return None
         outcome = None
-        if trial.result is not None and self.sent.compare:
-            returns = pickle.dumps(trial.result.returns if "returns" in self.sent.compare else [])
+        if trial.result is not None and self.compare:
+            returns = pickle.dumps(trial.result.returns if "returns" in self.compare else [])
             outcome = PickledOutcome(returns, self.outcomes.output.lines())
         if not isinstance(choices, JobChoices):
             return JobResult(record_of(trial), 0, [], [], outcome, self.used())

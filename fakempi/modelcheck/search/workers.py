@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future
+from dataclasses import fields, replace
 from pickle import dumps
 from typing import Any, NamedTuple
 from uuid import uuid4
@@ -28,9 +29,6 @@ DEFAULT_WORKERS = 8
 
 RECENT_STATES = 4096
 """The largest number of known states that are sent with a chunk; a worker also keeps the states of earlier chunks."""
-
-UNSENT = ("progress", "trace")
-"""Options of `run` that are not sent to workers, because these options change no result."""
 
 
 class UpcomingRun(NamedTuple):
@@ -55,7 +53,7 @@ class Workers:
     def __init__(self, executor: Executor, program: SentProgram, suffices: Callable[[JobResult], bool]) -> None:
         self.executor, self.suffices = executor, suffices
         self.program, self.search = _pickled(program), uuid4().hex
-        self.suppressions = program.options["ignore"]
+        self.suppressions = program.program.options.suppressions
         self.submitted: dict[Any, Submitted] = {}
         self.ahead = CHUNK * CHUNKS_PER_WORKER * _count(executor)
         self.used = self.missed = 0
@@ -121,10 +119,11 @@ def broken(error: BrokenExecutor) -> BrokenExecutor:
 
 def _pickled(program: SentProgram) -> bytes:
     """Return the pickled program; raise an error that names the part that cannot be pickled."""
-    sent = program._replace(options={name: value for name, value in program.options.items() if name not in UNSENT})
-    parts = {f"the program {getattr(sent.main, '__qualname__', sent.main)!r}": sent.main}
-    parts |= {f"argument {i}": value for i, value in enumerate(sent.args, 1)}
-    parts |= {f"the option {name}=": value for name, value in sent.options.items()}
+    main, _, args, options = program.program
+    options = replace(options, progress=False, trace=False)  # which change no result
+    parts = {f"the program {getattr(main, '__qualname__', main)!r}": main}
+    parts |= {f"argument {i}": value for i, value in enumerate(args, 1)}
+    parts |= {f"the option {option.name}=": getattr(options, option.name) for option in fields(options)}
     for name, value in parts.items():
         try:
             dumps(value)
@@ -134,7 +133,7 @@ def _pickled(program: SentProgram) -> bytes:
                 f"{str(error).rstrip('.')}. Define functions and classes at the top level of a module, specify algorithms "
                 "by their names, or omit executor=.",
             ) from None  # fmt: skip
-    return dumps(sent)
+    return dumps(program._replace(program=program.program._replace(options=options)))
 
 
 def _count(executor: Executor) -> int:

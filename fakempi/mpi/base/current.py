@@ -9,12 +9,13 @@ Outside a run COMM_WORLD is a singleton, as in a program that was started withou
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from fakempi.core.kernel.loop import Loop
 from fakempi.errors import MPIError
 from fakempi.errors.classes import ERR_OTHER
-from fakempi.mpi.base.process import Process
+from fakempi.mpi.base.process import Process, Universe
 
 
 class _OSThread(threading.local):
@@ -37,6 +38,21 @@ outside = _Outside()
 
 OUTSIDE_THREAD = "a run is in progress, and none of its ranks started this thread: call MPI from a rank or from its threads."
 """The error of a thread that calls MPI during a run and does not belong to a rank."""
+
+
+@contextmanager
+def active_run(universe: Universe) -> Iterator[None]:
+    """In this context the OS thread drives a run. If a rank of another run has started it, each run knows the other."""
+    outer, before = current_process(), os_thread.loop
+    os_thread.loop = universe.loop
+    if outer is not None:
+        outer.universe.inner, universe.outer = universe, outer.universe
+    try:
+        yield
+    finally:
+        os_thread.loop = before
+        if outer is not None:
+            outer.universe.inner = universe.outer = None
 
 
 def current_process() -> Process | None:

@@ -6,7 +6,7 @@ import threading
 from time import perf_counter
 
 from fakempi.core.kernel.agenda import Time
-from fakempi.core.network.cost import MAX_SECONDS
+from fakempi.core.network.parameters import MAX_SECONDS
 from fakempi.errors import MPITypeError, MPIValueError
 from fakempi.errors.classes import ERR_ARG
 from fakempi.mpi.base.constants import SUBVERSION, THREAD_MULTIPLE, THREAD_SERIALIZED, VERSION

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from threading import get_ident
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+from typing import Any, NoReturn, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
+from fakempi.core.arguments import RunOptions
 from fakempi.core.hooks import Hooked
 from fakempi.core.kernel.agenda import Time
 from fakempi.core.kernel.loop import Loop
@@ -31,15 +32,10 @@ from fakempi.mpi.interfaces.services import (
     TraceService,
 )
 
-if TYPE_CHECKING:
-    from fakempi.tuning.requests import AlgorithmRequest
-    from fakempi.tuning.table import Table
-
-Algorithms: TypeAlias = "str | Mapping[str, AlgorithmRequest | Table] | Table | None"
-"""The algorithms of collective calls, as `run` accepts them."""
-
 Program: TypeAlias = Callable[[Any], object]
 """The function that a process runs. It is called with the process's COMM_WORLD."""
+
+Launch: TypeAlias = "Callable[[Process, Program], None]"
 
 P = TypeVar("P", bound="RunState")
 
@@ -47,6 +43,11 @@ P = TypeVar("P", bound="RunState")
 def zeros(nbytes: int) -> Any:
     """Return an array of `nbytes` bytes, all zero."""
     return np.zeros(nbytes, np.uint8)
+
+
+def _only_in_runs(*arguments: object) -> NoReturn:
+    """Stand for what starts programs, in a universe that is not of a run."""
+    raise AssertionError("there is no run")
 
 
 class RunState:
@@ -70,33 +71,34 @@ class Universe(Hooked):
     is_singleton = False  # True for the one process outside a run
 
     def __init__(
-        self, loop: Loop, network: Delivery, cost: CostModel, algorithms: Algorithms, strict: bool,
-        choices: ChoicePoints | None = None,
+        self, loop: Loop, network: Delivery, cost: CostModel, options: RunOptions, choices: ChoicePoints | None = None,
+        recorder: TraceService | None = None, launch: Launch = _only_in_runs,
+        program_of_command: Callable[[Sequence[str]], Program] = _only_in_runs,
     ) -> None:  # fmt: skip
-        self.loop, self.network, self.cost, self.strict = loop, network, cost, strict
+        self.loop, self.network, self.cost = loop, network, cost
+        self.options, self.strict, self.cpu_scale = options, options.strict, float(options.cpu_scale)
         self.choices = choices  # None if modeled time determines the schedule
         self.mailbox: Callable[[int, Port, object], Mailbox] = Mailbox if choices is None else choices.mailbox
-        self.algorithms = algorithms  # as given to `run`
+        self.algorithms = options.algorithms  # of the schedule, if it follows one and `run` specifies none
         self.has_nodes = type(cost).node is not CostModel.node
         self.processes: list[Process] = []
         self.started = 0  # how many of them `run` started; the others were spawned
         self.names = Names()
-        self.ledger = Ledger(self.names)  # of findings
-        self.recorder: TraceService | None = None
+        self.ledger = Ledger(self.names, None if self.is_singleton else options.suppressions)  # of findings
+        self.recorder = recorder
         self.fused: FusedCollectives | None = None
         self.buffer_checks: BufferChecks | None = None
         self.send_checks: Callable[[Process], RequestChecks] | None = None  # if only send buffers are checked
         self.monitor: Interruptible | None = None
-        self.stop_requests: Stoppable | None = None  # set by `run`
-        self.cpu_scale = 0.0  # factor by which measured CPU time is charged to the clocks
+        self.stop_requests: Stoppable | None = None
         self.clock_reads = 0  # how often processes have read a clock
         self.failures: list[tuple[Process, BaseException]] = []
         self.verdict: BaseException | None = None  # why the run ends early, if no process has failed
         self.inner: Universe | None = None  # a run inside this one, started by one of its processes
         self.outer: Universe | None = None  # the run that this one is inside of
         self.driver = get_ident()  # the OS thread that drives this run
-        self.launch: Callable[[Process, Program], None]  # start a program on a process; set by `world`
-        self.program_of_command: Callable[[Sequence[str]], Program]  # for a script and its arguments; set by `world`
+        self.launch = launch  # starts a program on a process
+        self.program_of_command = program_of_command  # for a script and its arguments
         self.can_spawn_functions = True  # False if ranks are processes: a process runs its rank only
         self.window_memory: Callable[[int], Any] = zeros  # returns new memory; replaced if other processes need access
         self.remarks: list[Callable[[], str]] = []  # return lines for reports of time-outs and deadlocks, or empty ones

@@ -1,6 +1,6 @@
 """Plans of collective calls: describe the buffers, compare the arguments of all ranks, choose an algorithm.
 
-A plan is a function without arguments that carries out the call. A blocking call makes a plan and calls it. For a
+A plan is a `CollectiveCall`: calling it carries out the call. A blocking call makes a plan and calls it. For a
 nonblocking call a child task calls it, and for a persistent call a child task calls it at each start. Buffers are read when
 the plan runs. It uses the collective context of the communicator: the same ranks, with separate matching, so that its
 messages never match those of the program.

@@ -10,9 +10,10 @@ from contextlib import suppress
 from types import TracebackType
 
 from fakempi.core.kernel.loop import Ended
-from fakempi.core.reports.deadlock import BlockedRank, blocked_lines
+from fakempi.core.reports.deadlock import blocked_lines
 from fakempi.errors import DeadlockError
 from fakempi.errors.paths import short_path
+from fakempi.errors.records import BlockedRank
 from fakempi.mpi.base.call_site import is_library, is_ours
 from fakempi.mpi.base.process import RunState, Universe
 from fakempi.mpi.diagnostics.waits import blocked_ranks

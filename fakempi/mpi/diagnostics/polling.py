@@ -180,6 +180,11 @@ class ObservationWindow(OnPoll):
             self.read_external = reads_external_state(frame, function)
 
 
+def register(universe: Universe) -> None:
+    """Let modeled time advance in a run whose ranks only poll."""
+    universe.loop.next_poll = IdlePolling(universe, universe.options.poll_cost)
+
+
 def reads_external_state(frame: FrameType, function: object) -> bool:
     """Return whether a C function that a program calls in this frame may return another value at each call."""
     return _may_differ(function) and not is_ours(frame) and not _collects_garbage(frame)

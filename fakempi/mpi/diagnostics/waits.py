@@ -11,8 +11,9 @@ from typing import Any
 from fakempi.core.kernel.task import Task
 from fakempi.core.network.envelope import Envelope, Pattern
 from fakempi.core.network.matching import Mailbox
-from fakempi.core.reports.deadlock import AwaitedEvent, BlockedRank, NearMiss, Unreceived, positions, report
+from fakempi.core.reports.deadlock import Unreceived, positions, report
 from fakempi.errors import DeadlockError
+from fakempi.errors.records import AwaitedEvent, BlockedRank, NearMiss
 from fakempi.mpi.base.call_matching import PERSISTENT, TAGS, missing_processes
 from fakempi.mpi.base.call_site import library_call, program_frame, public_call, site_of
 from fakempi.mpi.base.child import ChildTask

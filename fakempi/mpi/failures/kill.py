@@ -16,7 +16,6 @@ from numbers import Real
 from typing import NoReturn
 
 from fakempi.core.hooks import Layer, OnExpect, OnSend
-from fakempi.core.kernel.agenda import Time
 from fakempi.core.network.envelope import Envelope, Pattern
 from fakempi.errors import MPIError, MPITypeError, MPIValueError
 from fakempi.errors.classes import ERR_ARG, ERR_PROC_FAILED
@@ -51,13 +50,13 @@ def die() -> NoReturn:
     raise AssertionError("a dead rank continues")
 
 
-def schedule_kills(universe: Universe, kill: object, detection_delay: Time, forget_process: Callable[[int], None]) -> None:
-    """Kill ranks at given times; `kill` is {rank: seconds}.
+def schedule_kills(universe: Universe, forget_process: Callable[[int], None]) -> None:
+    """Kill ranks at the times in the options of a run.
 
-    `forget_process` is called for each failed process when the other processes are informed, after `detection_delay`.
+    `forget_process` is called for each failed process when the other processes are informed, after the detection delay.
     """
-    state = universe.state(FailureState)
-    state.detection_delay, state.forget_process = detection_delay, forget_process
+    universe.state(FailureState).forget_process = forget_process
+    kill: object = universe.options.kill
     if kill is None:
         return
     if not isinstance(kill, Mapping):

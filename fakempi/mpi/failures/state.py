@@ -8,9 +8,6 @@ from fakempi.core.kernel.agenda import Time
 from fakempi.core.kernel.task import Task
 from fakempi.mpi.base.process import Process, RunState, Universe
 
-DETECTION_DELAY = 1e-3
-"""Modeled seconds from the death of a process until the others are informed, unless `run` specifies another number."""
-
 
 class FailureState(RunState):
     """The failures of a run."""
@@ -19,10 +16,10 @@ class FailureState(RunState):
         super().__init__(universe)
         universe.at_end.append(self.set_clocks)
         self.dead: dict[int, tuple[Process, Time]] = {}  # number -> process, time
-        self.detection_delay: Time = DETECTION_DELAY
+        self.detection_delay: Time = universe.options.detection_delay
         self.checks_peers = False  # whether messages are checked for dead processes
         self.handled = False  # whether the program has seen an error of a failure, or queried failures
-        # Called when all processes know of a failure, so that no Disconnect waits for the process. Set by `core.world`.
+        # Called when all processes know of a failure, so that no Disconnect waits for the process. Set by `schedule_kills`.
         self.forget_process: Callable[[int], None] = lambda number: None
         self.on_failure: list[Callable[[int], None]] = []  # called when a failure is detected
         self.parked: list[tuple[Task, Callable[[], object]]] = []  # parked tasks, and the switch of each

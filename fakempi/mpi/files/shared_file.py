@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from fakempi.core.network.cost import Time
+from fakempi.core.network.parameters import Time
 from fakempi.errors.classes import ERR_AMODE
 from fakempi.mpi.base.constants import (
     MODE_APPEND,

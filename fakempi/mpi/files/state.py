@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 from weakref import WeakSet
 
-from fakempi.core.network.cost import Time
+from fakempi.core.network.parameters import Time
 from fakempi.mpi.base.errhandler import Errhandler
 from fakempi.mpi.base.process import RunState, Universe
 from fakempi.mpi.files.races import FileRaces

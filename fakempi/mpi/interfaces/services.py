@@ -90,6 +90,9 @@ class ChoicePoints(Protocol):
     def mode(self) -> LibraryModeProtocol:
         """The assumptions about the MPI library."""
 
+    def steer(self, universe: object) -> None:
+        """Take control of a run before it starts."""
+
     def mailbox(self, owner: int, into: Port, name: object) -> Mailbox:
         """Return a new mailbox: its matches are choices."""
 

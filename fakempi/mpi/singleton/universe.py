@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
+from fakempi.core.arguments import RunOptions
 from fakempi.core.kernel.task import Task
 from fakempi.core.network.delivery import Delivery
 from fakempi.core.network.models.zero_cost import ZeroCost
@@ -60,7 +61,7 @@ class SingletonUniverse(Universe):
     def __init__(self) -> None:
         cost = SingletonCost()
         loop = SingletonLoop(self._diagnose, lambda: (self.network.out[0].sent, self.clock_reads))
-        super().__init__(loop, Delivery(loop, cost, matched), cost, None, False)
+        super().__init__(loop, Delivery(loop, cost, matched), cost, RunOptions())
         self.states[Selection] = SingletonSelection(self)
         (process,) = new_world(self, 1)
         loop.spawned = 1

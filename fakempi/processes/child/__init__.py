@@ -8,8 +8,7 @@ callbacks    functions of the child that the parent calls meanwhile
 ending    the end of the program: calls of its threads, and the processes that it has started
 signals    signal handlers of the program are called after the present call
 sites    numbers of the lines that make calls
-compact    messages of frequent calls, without pickles
-prepared    repeated calls from the same line, without a description of their arguments
+compact    messages of most calls, without pickles
 segments    memory that large arrays are copied to, shared with the parent
 encoding    pickled values, and placeholders of objects that stay in one process
 memory    memory that calls use
@@ -17,7 +16,6 @@ shared    shared memory of windows
 package    the modules `mpi4py` and `mpi4py.MPI`
 names    public names of fakempi, such as `region`
 process    the rank, for modules of fakempi that expect an emulator
-clocks    `time.sleep` and clocks in modeled time
 threads    determines the main thread, and whether it waits
 patches    changes of modules that the program imports
 failures    descriptions of exceptions

@@ -19,26 +19,24 @@ from fakempi.processes.child.callbacks import CallbackService
 from fakempi.processes.child.compact import Compact
 from fakempi.processes.child.encoding import Encoder, Proxy
 from fakempi.processes.child.ending import LockAfterEnd, LockOfThreads, RunEnded, end_worker_with, read_before_fork
-from fakempi.processes.child.prepared import PreparedCalls
 from fakempi.processes.child.segments import Segments
 from fakempi.processes.child.signals import SignalService
-from fakempi.processes.child.sites import Sites, call_site, description
+from fakempi.processes.child.sites import Site, Sites, call_site, description
 from fakempi.processes.protocol import (
     CALL,
     CALLBACK,
+    COMPACT_MARK,
     CONSTANT,
     ENDED,
     ERROR,
     EXTENDED,
     HANDLE,
     PICKLE_MARK,
-    PREPARED_MARK,
     RESULT,
     WARNED,
     Closed,
     read,
     write,
-    write_framed,
 )
 
 
@@ -78,7 +76,6 @@ class Channel(CallbackService, SignalService):
         self.lock, self.main_thread = self.mutex, get_ident()  # type: Any, int
         self.encoder = Encoder(self._proxy, self._loads, self.call)
         self.compact = Compact(self.encoder, Segments(files.arena))
-        self.prepared = PreparedCalls(self.encoder)
         self.encoder.describe_class = self._class
         self.clock, self.clock_reads, self.known = 0.0, 0, {}  # type: float, int, dict[str, Any]
         self.cpu: Any = None  # returns the CPU time since the last call, if that is charged
@@ -96,7 +93,6 @@ class Channel(CallbackService, SignalService):
         self.pickle_object: Any = None
         self.starts: frozenset[int] = frozenset()  # calls that start persistent requests
         self.frees: frozenset[int] = frozenset()  # calls that free objects
-        self.blocking: frozenset[int] = frozenset()  # frequent calls that can be prepared
         self.starting: Any = ()  # the requests that the current call starts
 
     # -- calls --------------------------------------------------------------------------------------------------------
@@ -114,16 +110,7 @@ class Channel(CallbackService, SignalService):
         with self.lock:
             if self.exchanging:
                 return self._call_during_call((CALL, number, target, args, kwargs, description(frame), None), args)
-            known = self.sites.get((id(frame.f_code), frame.f_lasti))
-            site: Any = known[0] if known is not None else call_site(self.sites, frame)
-            kind: Any = None  # of calls to be prepared
-            if number in self.blocking and known is not None and not (self.windows or self.released or self.clock_reads):
-                prepared = self.prepared.message(number, site, target, args, reads) if self.cpu is None else None
-                if prepared is not None:
-                    message, writes = prepared
-                    if type(message) is bytes:
-                        return self._exchange_prepared(message, writes, args)
-                    kind = message
+            site: Any = self.sites.get((id(frame.f_code), frame.f_lasti)) or call_site(self.sites, frame)
             if number in self.frees:
                 self._forget_results(target)
             if number in self.starts:
@@ -131,22 +118,19 @@ class Channel(CallbackService, SignalService):
             notes = None
             if self.released or self.clock_reads or self.windows or self.starting or self.cpu is not None:
                 notes = self._notes()
-            if kwargs is None and type(site) is int and (notes is None or notes[1] is None):
-                compact = self.compact
-                memory: dict[int, Any] = {}
-                before = len(compact.borrowed)
-                data = compact.call(number, site, target, args, notes, reads, memory, -1 if kind is None else kind.number)
-                if data is not None:
-                    try:
-                        value = self._exchange(data, memory, args)
-                        if kind is not None:
-                            self.prepared.add(kind)
-                        return value
-                    finally:
-                        if len(compact.borrowed) > before:
-                            compact.finish(before)
+            if kwargs is None and type(site) is Site and (notes is None or notes[1] is None):
+                memory: list[Any] = []
+                try:
+                    data = self.compact.call(number, site, target, args, notes, reads, memory)
+                    if data is not None:
+                        return self._exchange(data, memory, args)
+                except BaseException:
+                    site.key = None  # it may not have been sent
+                    raise
+                for one in memory:
+                    self.compact.release(one)
             try:
-                data, memory = self._encode((CALL, number, target, args, kwargs, site, notes))
+                data, memory = self._encode((CALL, number, target, args, kwargs, getattr(site, "number", site), notes))
             # the parent has not received the line and the released objects: send them with a later call
             except BaseException:
                 if type(site) is tuple:
@@ -193,83 +177,46 @@ class Channel(CallbackService, SignalService):
         except BrokenPipeError:
             os._exit(1)  # the parent is gone
 
-    def _encode(self, message: tuple[Any, ...]) -> tuple[bytes, dict[int, Any]]:
-        """Return a message as a pickle, and the memory in it by number."""
+    def _encode(self, message: tuple[Any, ...]) -> tuple[bytes, list[Any]]:
+        """Return a message as a pickle, and the memory in it."""
         __tracebackhide__ = True
         encoder = self.encoder
         before, encoder.sent = encoder.sent, {}
         try:
-            return encoder.dumps(message), {one.number: one for one in encoder.sent.values()}
+            return encoder.dumps(message), list(encoder.sent.values())
         finally:
             encoder.sent = before
 
-    def _exchange_prepared(self, message: bytes, writes: list[Any], args: tuple[Any, ...]) -> Any:
+    def _exchange(self, data: bytes, memory: list[Any], args: tuple[Any, ...]) -> Any:
+        """Send a call, carry out callbacks until its answer arrives, write to memory, and return the result."""
         __tracebackhide__ = True
-        try:
-            self.exchanging = True
-            write_framed(self.target, message)
-            reply = read(self.source)
-            self.exchanging = False
-        except (Closed, BrokenPipeError):
-            os._exit(1)  # the parent is gone
-        if reply[0] == PREPARED_MARK:
-            self.clock = self.prepared.finish(reply, writes)
+        encoder, reply = self.encoder, self._converse(data)
+        if reply[0] != COMPACT_MARK:
+            encoder.memory.update({one.number: one for one in memory})
+            answer = ()  # type: Any
+            while reply[0] == PICKLE_MARK:
+                kind, *answer = encoder.read(reply)
+                if kind != CALLBACK:
+                    break
+                reply = self._converse(self._callback(*answer))
+        if reply[0] == COMPACT_MARK:
+            for one in memory:
+                encoder.memory.pop(one.number, None)  # after a callback
+            self.clock = self.compact.finish(reply, memory)
             return self._handle_signals() if self.interrupted else None
-        return self._finish(reply, self.prepared.memory(writes), args)
-
-    def _exchange(self, data: bytes, memory: dict[int, Any], args: tuple[Any, ...]) -> Any:
-        __tracebackhide__ = True
-        try:
-            self.exchanging = True
-            write(self.target, data)
-            reply = read(self.source)
-            self.exchanging = False
-            if reply[0] != PICKLE_MARK:  # in most cases
-                value, writes, kept, clock = marshal.loads(reply)
-                known = all([each[0] in memory for each in writes] if writes else ())
-                if known and not (kept or self.windows or self.interrupted):
-                    self.clock = clock
-                    for number, parts, _ in writes:
-                        memory[number].write(parts)
-                    for each in memory.values():
-                        if each.segment is not None:
-                            self.compact.release(each)
-                    return self.compact.value(value) if type(value) is tuple else value
-        except (Closed, BrokenPipeError):
-            os._exit(1)  # the parent is gone
-        return self._finish(reply, memory, args)
-
-    def _finish(self, reply: Any, memory: dict[int, Any], args: tuple[Any, ...]) -> Any:
-        """Carry out callbacks until the answer to a call arrives, write to memory, and return the result."""
-        __tracebackhide__ = True
-        encoder = self.encoder
-        encoder.memory.update(memory)
-        try:
-            while True:
-                if reply[0] != PICKLE_MARK:
-                    value, writes, kept, self.clock = marshal.loads(reply)
-                    kind = RESULT
-                    if type(value) is tuple:
-                        value = self.compact.value(value)
-                    break
-                answer = encoder.read(reply)
-                if answer[0] != CALLBACK:
-                    kind, value, writes, kept, self.clock = answer
-                    break
-                data = self._callback(*answer[1:])
-                self.exchanging = True
-                write(self.target, data)
-                reply = read(self.source)
-                self.exchanging = False
-        except (Closed, BrokenPipeError):
-            os._exit(1)  # the parent is gone
+        if reply[0] != PICKLE_MARK:
+            kind, answer = RESULT, marshal.loads(reply)
+        value, writes, kept, self.clock = answer
+        if reply[0] != PICKLE_MARK and type(value) is tuple:
+            value = self.compact.value(value)
         if writes:
             self._write(writes, args)
-        for number in memory:
-            if not kept or number not in kept:
-                self.compact.release(encoder.memory.pop(number, None))
-            elif kept[number]:
-                self.windows[number] = encoder.memory[number].contents()
+        for one in memory:
+            if not kept or one.number not in kept:
+                self.compact.release(one)
+                encoder.memory.pop(one.number, None)
+            elif kept[one.number]:
+                self.windows[one.number] = one.contents()
         if self.interrupted and kind != ENDED:
             self._handle_signals()
         if kind == RESULT:
@@ -281,6 +228,17 @@ class Channel(CallbackService, SignalService):
             raise RunEnded
         assert kind == ERROR
         raise value
+
+    def _converse(self, data: bytes) -> Any:
+        """Send a message and return the next one of the parent."""
+        try:
+            self.exchanging = True
+            write(self.target, data)
+            reply = read(self.source)
+            self.exchanging = False
+            return reply
+        except (Closed, BrokenPipeError):
+            os._exit(1)  # the parent is gone
 
     def is_rank(self) -> bool:
         """Return whether the caller is the main thread of the rank."""

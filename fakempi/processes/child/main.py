@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import atexit
-import builtins
 import contextlib
-import functools
-import importlib.util
 import marshal
 import os
 import random
@@ -14,28 +11,28 @@ import resource
 import signal
 import sys
 import threading
-from importlib.machinery import PathFinder, SourceFileLoader
+from functools import partial
 from types import CodeType, FrameType, ModuleType
-from typing import Any, NoReturn
+from typing import Any
 
-from fakempi.errors import MPIError
-from fakempi.errors.classes import ERR_UNSUPPORTED_OPERATION
+from fakempi.core.import_hooks import ImportHooks
 from fakempi.errors.tracebacks import hide_frames, shorten
 from fakempi.processes.child.channel import Channel, ChildFiles
 from fakempi.processes.child.ending import RunEnded, end_with, hide_end_of_threads, leave_threads_and_processes
 from fakempi.processes.child.failures import record
-from fakempi.processes.child.package import FirstImport, install
+from fakempi.processes.child.package import install
 from fakempi.processes.child.patches.debugging import ignore_breakpoints
 from fakempi.processes.child.patches.extension_modules import reject_mpi_libraries
-from fakempi.processes.child.patches.numpy_seed import ImportedNumpy, SeedNumpy
+from fakempi.processes.child.patches.loaded import LoadedPackage, is_on_path, taken
 from fakempi.processes.child.patches.workers import end_workers_with
 from fakempi.processes.child.signals import defer_handlers
 from fakempi.processes.protocol import EXIT, FAILED, Closed, read
 
+GENERATOR = "numpy.random.mtrand"
+"""The module of numpy's global random generator."""
+
 PROCESSES = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 """The directory of the code that runs in children and is not part of the program."""
-
-INSTEAD_OF_EXEC = "If this sets environment variables, set them before fakempi run; to start a program, use subprocess."
 
 
 def start_child(
@@ -83,37 +80,28 @@ def main(files: ChildFiles, start: dict[str, Any], stash: dict[str, Any]) -> Non
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             stream.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # a TextIOWrapper
-    install(channel, start)
-    _reject_exec(channel, start["number"])
-    end_workers_with(files.lifeline)
+    imports = ImportHooks()
+    compute = install(channel, start, imports)
+    # not at the top: `install` replaces the package first
+    from fakempi.isolation.clocks import patch_clocks
+    from fakempi.isolation.os_exec import patch_exec
+
+    patch_clocks(setattr, compute, channel.is_rank)
+    exec_reason = f"rank {start['number']}: the program that replaces this one would not be a rank."
+    patch_exec(setattr, lambda: "" if channel.forked else exec_reason)
+    end_workers_with(files.lifeline, imports)
     reject_mpi_libraries(start["share"])
     has_own_hook = sys.excepthook is not sys.__excepthook__
     hide_frames()
     if not has_own_hook:
         sys.excepthook = sys.__excepthook__
     threading.excepthook = _print_failed_thread
-    _seed(start["seed"], start["number"], stash)
+    _seed(start["seed"], start["number"], stash, imports)
     if start["cpu_scale"]:
         _measure_cpu(channel, start["cpu_scale"])
-    code = _run(channel, start)
+    code = _run(channel, start, imports)
     _flush()
     sys.exit(code)
-
-
-def _reject_exec(channel: Channel, number: int) -> None:
-    """Make `os.execv` and `os.execve` raise an error: the parent has no connection to the new program."""
-
-    def rejecting(name: str, original: Any) -> Any:
-        @functools.wraps(original)
-        def call(*args: Any, **named: Any) -> NoReturn:
-            if channel.forked:
-                original(*args, **named)
-            sentence = f"os.{name} on rank {number}: the program that replaces this one would not be a rank."
-            raise MPIError(ERR_UNSUPPORTED_OPERATION, f"{sentence} {INSTEAD_OF_EXEC}")
-
-        return call
-
-    os.execv, os.execve = rejecting("execv", os.execv), rejecting("execve", os.execve)
 
 
 def _print_failed_thread(args: threading.ExceptHookArgs) -> None:
@@ -123,14 +111,17 @@ def _print_failed_thread(args: threading.ExceptHookArgs) -> None:
     threading.__excepthook__(args)
 
 
-def _run(channel: Channel, start: dict[str, Any]) -> int:
+def _run(channel: Channel, start: dict[str, Any], imports: ImportHooks) -> int:
+    # not at the top: `child.process` replaces the package first
+    from fakempi.isolation.main_module import call_excepthook, call_own_excepthook, exit_code
+
     try:
         try:
             _handle_interrupts(channel)
-            _execute(start)
+            _execute(start, imports)
             code = 0
         except SystemExit as error:
-            code = _exit_code(error)
+            code = exit_code(error)
         threading._shutdown()  # type: ignore[attr-defined]  # wait for threads, as at the end of Python
         atexit._run_exitfuncs()
         _flush()
@@ -142,28 +133,18 @@ def _run(channel: Channel, start: dict[str, Any]) -> int:
         leave_threads_and_processes()
         return 1
     except BaseException as error:
-        if channel.forked:  # the error of a process that the rank has forked: the rank gets the exit status
-            return _failed_fork(error)
+        if channel.forked:  # a process that the rank has forked ends as Python does; the rank gets the exit status
+            call_excepthook(error)
+            with contextlib.suppress(BaseException):
+                atexit._run_exitfuncs()
+            return 1
         if isinstance(error, KeyboardInterrupt):  # Ctrl-C, of which the parent knows, or the end of the run
             channel.raises_interrupts = False
         if not (channel.ended and isinstance(error, (RunEnded, KeyboardInterrupt))):
-            if sys.excepthook is not sys.__excepthook__:
-                shorten(error)
-                with contextlib.suppress(BaseException):
-                    sys.excepthook(type(error), error, error.__traceback__)
+            call_own_excepthook(error)
             _flush()
             channel.close(FAILED, record(error, uncaught=True))
     leave_threads_and_processes()
-    with contextlib.suppress(BaseException):
-        atexit._run_exitfuncs()
-    return 1
-
-
-def _failed_fork(error: BaseException) -> int:
-    """End a process that the rank has forked as Python does: print the traceback, call exit functions."""
-    shorten(error)
-    with contextlib.suppress(BaseException):
-        sys.excepthook(type(error), error, error.__traceback__)
     with contextlib.suppress(BaseException):
         atexit._run_exitfuncs()
     return 1
@@ -192,25 +173,16 @@ def _handle_interrupts(channel: Channel) -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
-def _execute(start: dict[str, Any]) -> None:
-    module = ModuleType("__main__")
-    sys.modules["__main__"] = module
-    names: Any = vars(module)
-    names["__builtins__"] = builtins
-    if sys.version_info < (3, 14):
-        names["__annotations__"] = {}
-    if start["module"] or start["application"]:
-        spec: Any = _module_to_run(start["module"]) if start["module"] else PathFinder.find_spec("__main__", [start["file"]])
-        code = spec.loader.get_code(spec.name)
-        if start["module"]:
-            sys.argv[0] = spec.origin
-        names.update(__spec__=spec, __file__=spec.origin, __package__=spec.parent, __loader__=spec.loader)
-    elif start["text"] is not None:
-        code = compile(start["text"], "<string>", "exec")
-    else:
-        with open(start["file"], "rb") as file:
-            code = compile(file.read(), start["file"], "exec", dont_inherit=True)
-        names.update(__file__=start["file"], __cached__=None, __loader__=SourceFileLoader("__main__", start["file"]))
+def _execute(start: dict[str, Any], imports: ImportHooks) -> None:
+    from fakempi.isolation.main_module import begin_main, compiled
+
+    module = sys.modules["__main__"] = ModuleType("__main__")
+    names, file = vars(module), start["file"]
+    code = begin_main(names, start["module"], file, start["application"])
+    if code is None and start["text"] is None:
+        with open(file, "rb") as opened:
+            code = compiled(opened.read(), file)
+    code = code or compiled(start["text"], "")
     if start["debug"] and not start["debug_port"]:
         import pdb
 
@@ -220,8 +192,8 @@ def _execute(start: dict[str, Any]) -> None:
         _wait_for_debugger(start["number"], start["debug_port"])
     has_input = start["number"] == 0 and not os.path.samestat(os.fstat(0), os.stat(os.devnull))
     if not (start["debug"] or has_input):
-        ignore_breakpoints(start["number"])
-    sys.meta_path.insert(0, FirstImport())
+        ignore_breakpoints(start["number"], imports)
+    sys.meta_path.insert(0, LoadedPackage("mpi4py", taken("mpi4py"), bool))  # programs look for it in `sys.modules`
     exec(code, names)
 
 
@@ -236,30 +208,6 @@ def _wait_for_debugger(rank: int, port: int) -> None:
     debugpy.wait_for_client()
 
 
-def _module_to_run(name: str) -> Any:
-    """Return the spec of the module that `-m name` executes: the module or its `__main__`."""
-    try:
-        spec = importlib.util.find_spec(name)
-        if spec is not None and spec.submodule_search_locations is not None:
-            spec = importlib.util.find_spec(f"{name}.__main__")
-    except ModuleNotFoundError as error:
-        if not f"{name}.".startswith(f"{error.name}."):  # an import of the package failed
-            raise
-        spec = None
-    if spec is None or not hasattr(spec.loader, "get_code"):
-        raise ModuleNotFoundError(f"No module named {name!r} that can be executed with -m", name=name)
-    return spec
-
-
-def _exit_code(error: SystemExit) -> int:
-    if error.code is None:
-        return 0
-    if isinstance(error.code, int):
-        return error.code & 0xFF
-    sys.stderr.write(f"{error.code}\n")
-    return 1
-
-
 def _die_with_parent(lifeline: int) -> None:
     """End this process when the parent's end of the pipe is closed."""
     if os.getppid() == 1:
@@ -268,13 +216,17 @@ def _die_with_parent(lifeline: int) -> None:
     end_with(lifeline)
 
 
-def _seed(seed: int, number: int, stash: dict[str, Any]) -> None:
+def _seed(seed: int, number: int, stash: dict[str, Any], imports: ImportHooks) -> None:
     """Seed the random generators of the standard library, and those of numpy once it is imported."""
     random.seed(f"{seed}:{number}")
-    seeds = [seed % 2**32, number]
-    sys.meta_path.insert(0, SeedNumpy(seeds))
+
+    def seed_numpy(generator: Any) -> None:
+        generator._rand.seed([seed % 2**32, number])
+
+    imports.add(GENERATOR, seed_numpy)
     if "numpy" in stash:
-        sys.meta_path.insert(0, ImportedNumpy(stash, seeds))
+        found = stash.get(GENERATOR)
+        sys.meta_path.insert(0, LoadedPackage("numpy", stash, is_on_path, partial(seed_numpy, found) if found else bool))
 
 
 def _measure_cpu(channel: Channel, scale: float) -> None:

@@ -6,12 +6,13 @@ import functools
 import marshal
 import os
 import sys
+from collections.abc import Callable
 from importlib import import_module
-from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any, NoReturn
 
+from fakempi.core.import_hooks import ImportHooks
 from fakempi.processes.child.channel import Channel
 from fakempi.processes.child.encoding import Default, OpaquePickle, Proxy, Reference
 from fakempi.processes.child.ending import abort_through_report
@@ -23,12 +24,12 @@ VERSION = "4.1.2"
 """The emulated version of mpi4py."""
 
 
-def install(channel: Channel, start: dict[str, Any]) -> None:
-    """Put the modules into `sys.modules`."""
+def install(channel: Channel, start: dict[str, Any], imports: ImportHooks) -> Callable[[float], None]:
+    """Put the modules into `sys.modules`; return the function that advances the modeled clock of the rank."""
     from fakempi.processes.child import names, process
 
     process.install(channel)
-    api = _proxies(channel, start)
+    api = ProxyModule(channel, start).make()
     channel.module = api
     package_names = vars(sys.modules[__name__.partition(".")[0]])
     package_names["MPI"] = api
@@ -42,38 +43,11 @@ def install(channel: Channel, start: dict[str, Any]) -> None:
     sys.modules["mpi4py.util.dtlib"] = sys.modules["fakempi.isolation.mpi4py.util.dtlib"] = dtlib
     package = ChildPackage(api)
     sys.modules.update({"mpi4py": package, "mpi4py.MPI": api, "mpi4py.rc": package.__dict__["_rc"]})
-    # imported here, because it imports modules that were replaced above
-    from fakempi.processes.child.clocks import patch_time
-
-    patch_time(package_names["compute"], channel.is_rank)
     abort_through_report(api.Comm, channel.can_call, channel.report)
-    let_others_run_first(channel.can_call, vars(api).pop("let_others_run"))
+    let_others_run_first(channel.can_call, vars(api).pop("let_others_run"), imports)
     join_by_addresses(api.Comm, vars(api).pop("join_at"))
-
-
-class FirstImport(MetaPathFinder):
-    """Hides the modules of mpi4py until the program imports one: programs look for mpi4py in `sys.modules`."""
-
-    def __init__(self) -> None:
-        self.names = [name for name in sys.modules if name.partition(".")[0] == "mpi4py"]
-        self.modules = {name: sys.modules.pop(name) for name in self.names}
-
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """Find the package mpi4py, and put its modules back."""
-        if name != "mpi4py":
-            return None
-        sys.meta_path.remove(self)
-        sys.modules.update(self.modules)
-        return ModuleSpec(name, self)  # type: ignore[arg-type]  # has the methods of a loader
-
-    def create_module(self, spec: ModuleSpec) -> Any:
-        """Return the module that exists, and keep its spec."""
-        self.spec = self.modules["mpi4py"].__spec__
-        return self.modules["mpi4py"]
-
-    def exec_module(self, module: Any) -> None:
-        """Restore the spec, which importlib has replaced."""
-        module.__spec__, module.__loader__ = self.spec, None
+    compute: Callable[[float], None] = package_names["compute"]
+    return compute
 
 
 class ChildPackage(ModuleType):
@@ -112,52 +86,99 @@ def _not_supported(*args: Any, **kwargs: Any) -> NoReturn:
     raise NotImplementedError("there is no MPI library: no header files, and nothing to profile.")
 
 
-def _proxies(channel: Channel, start: dict[str, Any]) -> Any:
-    api: Any = ModuleType("mpi4py.MPI", "Proxies: calls are made by the emulator in the parent process.")
-    api.__package__, api.__file__ = "mpi4py", os.path.join(os.path.dirname(__file__), "package.py")
-    api.__spec__ = ModuleSpec("mpi4py.MPI", None)
-    call, local = channel.call, start["local"]
+class MPIObject(Proxy):
+    """Base class of the generated classes, whose calls go through the channel of this process."""
 
-    class _Proxy(Proxy):
-        __slots__ = ()
+    __slots__ = ()
 
-        def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-            proxy = call(cls._new, cls, args, kwargs)  # the frame of the program is two frames up
-            return proxy
+    _channel: Channel
 
-        def __reduce__(self) -> Any:
-            if self._key[0] == CONSTANT:
-                return self._key[1]
-            kind: Any = type(self)
-            if "_definition" in self.__dict__:  # a user-defined operation, whose function is in this process
-                return kind.Create, self.__dict__["_definition"]
-            data = channel.pickle_object(self)
-            return unpickle_object, (data,) if kind.__module__ == "fakempi.MPI" else (data, kind)
-
-        def __getattr__(self, name: str) -> Any:
-            if name == "_n_peers":  # for mpi4py.util.pkl5: the number of ranks that messages can be sent to
-                return self.Get_remote_size() if self.Is_inter() else self.Get_size()
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
-    def constant(kind: Any, name: str) -> Any:
-        proxy: Any = object.__new__(kind)
-        proxy._key = (CONSTANT, name)
-        channel.constants[name] = proxy
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        proxy = cls._channel.call(cls._new, cls, args, kwargs)  # the frame of the program is two frames up
         return proxy
 
-    def path(name: Any) -> Any:
+    def __reduce__(self) -> Any:
+        if self._key[0] == CONSTANT:
+            return self._key[1]
+        kind: Any = type(self)
+        if "_definition" in self.__dict__:  # a user-defined operation, whose function is in this process
+            return kind.Create, self.__dict__["_definition"]
+        data = self._channel.pickle_object(self)
+        return unpickle_object, (data,) if kind.__module__ == "fakempi.MPI" else (data, kind)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "_n_peers":  # for mpi4py.util.pkl5: the number of ranks that messages can be sent to
+            return self.Get_remote_size() if self.Is_inter() else self.Get_size()
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+
+class ProxyModule:
+    """Makes the module `mpi4py.MPI` by executing the generated code, which uses the functions of `_helpers`."""
+
+    def __init__(self, channel: Channel, start: dict[str, Any]) -> None:
+        self.channel, self.call, self.start = channel, channel.call, start
+        self.api: Any = ModuleType("mpi4py.MPI", "Proxies: calls are made by the emulator in the parent process.")
+        self.api.__package__, self.api.__file__ = "mpi4py", os.path.join(os.path.dirname(__file__), "package.py")
+        self.api.__spec__ = ModuleSpec("mpi4py.MPI", None)
+        self.names = vars(self.api)
+        MPIObject._channel = channel
+
+    def make(self) -> Any:
+        """Return the module."""
+        names, channel, code = self.names, self.channel, self.start["code"]
+        names.update(self._helpers())
+        exec(marshal.loads(code) if isinstance(code, bytes) else code, names)
+        for value in list(names.values()):
+            if isinstance(value, type) and issubclass(value, MPIObject) and value is not MPIObject:
+                value.__module__ = "fakempi.MPI"
+                channel.classes.append(value)
+        channel.classes.sort(key=lambda kind: kind._number)  # type: ignore[attr-defined]  # set on every generated class
+        _use_own_addresses(self.api)
+        _export_memory(self.api.Win)
+        _show_integers(self.api.Status)
+        _remember_functions(self.api)
+        names.update(__getattr__=self._local, __all__=self.start["all"])
+        channel.encoder.shared = Shared().find
+        channel.starts, channel.frees = frozenset(self.start["starts"]), frozenset(self.start["frees"])
+        from fakempi.mpi.buffers import address_constants
+
+        for name in ("BOTTOM", "IN_PLACE", "BUFFER_AUTOMATIC"):
+            channel.encoder.constants[type(getattr(address_constants, name))] = name
+        return self.api
+
+    def _helpers(self) -> dict[str, Any]:
+        """Return the names that the generated code uses."""
+        call, dumps = self.call, self.channel.dumps
+        return {
+            "_Proxy": MPIObject, "_Default": Default, "_constant": self._constant, "_call": call,
+            "_object": lambda value: OpaquePickle(dumps(value)), "_objects": self._objects, "_is_unused": self._is_unused,
+            "_reference": Reference, "_path": self._path, "_cached": self._cached,
+            "_reader": lambda number, name: _named(lambda self: call(number, self, ()), name),
+            "_writer": lambda number, name: _named(lambda self, value: call(number, self, (value,)), name),
+            "_deleter": lambda number, name: _named(lambda self: call(number, self, ()), name),
+            "__builtins__": __builtins__,
+        }  # fmt: skip
+
+    def _constant(self, kind: Any, name: str) -> Any:
+        proxy: Any = object.__new__(kind)
+        proxy._key = (CONSTANT, name)
+        self.channel.constants[name] = proxy
+        return proxy
+
+    def _path(self, name: Any) -> Any:
         text = os.fspath(name) if isinstance(name, (str, bytes, os.PathLike)) else name
-        moved = os.getcwd() != start["directory"]
+        moved = os.getcwd() != self.start["directory"]
         return os.path.abspath(text) if moved and isinstance(text, (str, bytes)) else text
 
-    def objects(values: Any) -> Any:
+    def _objects(self, values: Any) -> Any:
         try:
             values = values if values is None else list(values)
         except TypeError:
             return values  # the parent raises the error that names the call
-        return values and [OpaquePickle(channel.dumps(value)) for value in values]
+        return values and [OpaquePickle(self.channel.dumps(value)) for value in values]
 
-    def is_unused(comm: Any, root: Any, only_root: bool) -> bool:
+    def _is_unused(self, comm: Any, root: Any, only_root: bool) -> bool:
+        names = self.names
         if isinstance(comm, names["Intercomm"]):
             return root != names["ROOT"] if only_root else root in (names["ROOT"], names["PROC_NULL"])
         try:
@@ -165,8 +186,8 @@ def _proxies(channel: Channel, start: dict[str, Any]) -> Any:
         except sys.modules["fakempi.MPI"].Exception:  # a null communicator: the parent raises the error that names the call
             return True
 
-    def cached(number: int, name: str, doc: str) -> Any:
-        key = f"{name}()"
+    def _cached(self, number: int, name: str, doc: str) -> Any:
+        key, call = f"{name}()", self.call
 
         def get(self: Any) -> Any:
             attributes = self.__dict__
@@ -175,40 +196,12 @@ def _proxies(channel: Channel, start: dict[str, Any]) -> Any:
             return attributes[key]
 
         get.__doc__ = doc
-        return named(get, name)
+        return _named(get, name)
 
-    def named(function: Any, name: str) -> Any:
-        function.__name__ = function.__qualname__ = name
-        function.__code__ = function.__code__.replace(co_name=name)  # for reports of the call that waits
-        return function
-
-    names = vars(api)
-    helpers = {
-        "_Proxy": _Proxy, "_Default": Default, "_constant": constant, "_call": call,
-        "_object": lambda value: OpaquePickle(channel.dumps(value)), "_objects": objects, "_is_unused": is_unused,
-        "_reference": Reference,
-        "_path": path, "_cached": cached,
-        "_reader": lambda number, name: named(lambda self: call(number, self, ()), name),
-        "_writer": lambda number, name: named(lambda self, value: call(number, self, (value,)), name),
-        "_deleter": lambda number, name: named(lambda self: call(number, self, ()), name),
-        "__builtins__": __builtins__,
-    }  # fmt: skip
-    names.update(helpers)
-    code = start["code"]
-    exec(marshal.loads(code) if isinstance(code, bytes) else code, names)
-    for value in list(names.values()):
-        if isinstance(value, type) and issubclass(value, Proxy) and value is not _Proxy:
-            value.__module__ = "fakempi.MPI"
-            channel.classes.append(value)
-    channel.classes.sort(key=lambda kind: kind._number)  # type: ignore[attr-defined]  # set on every generated class
-
-    _use_own_addresses(api)
-    _export_memory(api.Win)
-    _show_integers(api.Status)
-    _remember_functions(api)
-
-    def lazy(name: str) -> Any:
-        if name in start["private"]:
+    def _local(self, name: str) -> Any:
+        """Return a name that a child implements itself, when it is used for the first time."""
+        local, names = self.start["local"], self.names
+        if name in self.start["private"]:
             names.update(import_module("fakempi.isolation.mpi4py.private_names").NAMES)
             return names[name]
         if name not in local:
@@ -216,19 +209,15 @@ def _proxies(channel: Channel, start: dict[str, Any]) -> Any:
         module, _, attribute = local[name].partition(":")
         value = names[name] = getattr(import_module(module), attribute or name)
         if module.endswith(".address_constants") and not name.isupper():
-            channel.encoder.constants[value] = next(each for each in local if each.isupper() and type(lazy(each)) is value)
+            instance = next(each for each in local if each.isupper() and type(self._local(each)) is value)
+            self.channel.encoder.constants[value] = instance
         return value
 
-    names["__getattr__"] = lazy
-    names["__all__"] = start["all"]
-    channel.encoder.shared = Shared().find
-    channel.starts, channel.frees = frozenset(start["starts"]), frozenset(start["frees"])
-    channel.blocking = frozenset(start["blocking"])
-    from fakempi.mpi.buffers import address_constants
 
-    for name in ("BOTTOM", "IN_PLACE", "BUFFER_AUTOMATIC"):
-        channel.encoder.constants[type(getattr(address_constants, name))] = name
-    return api
+def _named(function: Any, name: str) -> Any:
+    function.__name__ = function.__qualname__ = name
+    function.__code__ = function.__code__.replace(co_name=name)  # for reports of the call that waits
+    return function
 
 
 def _use_own_addresses(api: Any) -> None:

@@ -6,7 +6,7 @@ import mmap
 import os
 from typing import Any
 
-from fakempi.processes.protocol import SMALLEST_SEGMENT
+from fakempi.processes.protocol import segment_size
 
 LARGEST = 1 << 30
 """Largest number of bytes for which a segment is used; longer messages travel through the pipe."""
@@ -39,9 +39,7 @@ class Segments:
         """Return a segment with at least `nbytes` bytes; None if there cannot be one."""
         if self.fd < 0 or nbytes > LARGEST:
             return None
-        size = SMALLEST_SEGMENT
-        while size < nbytes:
-            size *= 2
+        size = segment_size(nbytes)
         found = self.free.get(size)
         if found:
             self.kept -= size

@@ -18,7 +18,7 @@ from typing import Any
 from fakempi.processes.child import failures, threads  # noqa: F401  children need them
 from fakempi.processes.child.channel import ChildFiles
 from fakempi.processes.child.main import start_child
-from fakempi.processes.child.patches import numpy_seed  # noqa: F401  children need it
+from fakempi.processes.child.patches.loaded import taken
 
 NUMBER_OF_FDS = 10
 """Descriptors in a request: three standard streams, source, target, lifeline, arena, ending, reentry, status."""
@@ -121,5 +121,4 @@ def _preload(name: str) -> dict[str, Any]:
         with suppress(ImportError):
             __import__(name)
             __import__(f"{name}.random")
-    names = [module for module in sys.modules if module.partition(".")[0] == name]
-    return {module: sys.modules.pop(module) for module in names}
+    return taken(name)

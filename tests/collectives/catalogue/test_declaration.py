@@ -15,6 +15,7 @@ import pytest
 import fakempi
 from collectives import CATALOGUE, Algorithm, Case, UnsupportedCaseError, algorithm, find
 from collectives.catalogue.conditions import any_case
+from collectives.inter_patterns.groups import RootRole
 from collectives.loading import LoadError, load
 
 NEW = """\
@@ -91,6 +92,26 @@ def test_the_case_is_checked_before_the_function_runs() -> None:
 
     assert fakempi.run(main, 3).returns == [1, 1, 1]
     assert seen[0] == Case(3, root=1, parameters={"k": 3})
+
+
+def test_ranks_of_both_groups_check_the_same_case() -> None:
+    """Group A of a rooted operation is the group of the root, also on the ranks of the other group."""
+
+    @algorithm(why_unsupported=lambda case: None if case.p == 3 else f"p = {case.p} is not 3")
+    def bcast_three(comm: Any, buf: Any, *, root: int = 0, tag: int = 0) -> None:
+        find("bcast", "binomial").run(comm, buf, root=root, tag=tag)
+
+    def main(comm: Any) -> list[float]:
+        in_a = comm.Get_rank() < 2
+        local = comm.Split(int(in_a))
+        inter = local.Create_intercomm(0, comm, 2 if in_a else 0)
+        buf, root = np.full(2, 7.0 * (comm.Get_rank() == 0)), RootRole.PROC_NULL if in_a else 0
+        find("bcast", "wmpi", "inter").run(
+            inter, local, buf, root=root if comm.Get_rank() else RootRole.ROOT, bcast=bcast_three
+        )
+        return list(buf)
+
+    assert fakempi.run(main, 5).returns == [[7, 7], [0, 0], [7, 7], [7, 7], [7, 7]]
 
 
 def test_the_earlier_form_is_loaded_with_a_warning_that_shows_the_new_one(tmp_path: Path) -> None:

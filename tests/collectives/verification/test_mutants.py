@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import collectives
-from collectives import Algorithm, Case, find
+from collectives import Algorithm, Case, algorithm, find
 from collectives.verification.counterexample import Counterexample
 from fakempi.apps.emulator import Emulator
 from tests.collectives.verification.mutants import MUTANTS, RING, STAR, Mutant
@@ -173,6 +173,17 @@ def test_the_report_of_an_exception_has_file_and_line() -> None:
     (only,) = [each for each in counterexamples_of(MUTANTS["raises"].wrong) if each.kind == "error"]
     assert only.summary.startswith("bcast star, error: rank 0 raised RuntimeError: four is too many at mutants.py:")
     assert isinstance(only.actual, RuntimeError)
+
+
+def test_the_report_of_an_exception_of_a_declared_algorithm_has_its_line() -> None:
+    """The line is that of the function, although the decorator checks the case before it."""
+
+    @algorithm(why_unsupported=lambda case: None if case.p > 0 else "there are no ranks")
+    def bcast_raising(comm: Any, buf: Any, *, root: int = 0, tag: int = 0) -> None:
+        MUTANTS["raises"].wrong.run(comm, buf, root=root, tag=tag)
+
+    found = next(each for each in counterexamples_of(bcast_raising) if each.kind == "error")
+    assert " four is too many at test_mutants.py:" in found.summary
 
 
 def test_values_of_parameters_are_tried() -> None:

@@ -81,7 +81,7 @@ def _traces(rounds: int = 2) -> list[Trace]:
     try:
         fakempi.run(_deadlock, 3, trace=True)
     except fakempi.DeadlockError as error:
-        found += [error.trace] if error.trace else []
+        found += [error.trace] if isinstance(error.trace, Trace) else []
     return found
 
 

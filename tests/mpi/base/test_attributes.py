@@ -15,6 +15,7 @@ from fakempi.mpi.base import constants as c
 from fakempi.mpi.base.attributes import Attributed
 from fakempi.mpi.base.current import os_thread
 from fakempi.mpi.base.mpi_errors import mpi_error
+from tests.helpers.runs import fails
 
 NO_KEYVAL = "it was never created, was freed, or belongs to another run."
 
@@ -90,14 +91,6 @@ def keyval(log: list[tuple[Any, ...]]) -> Iterator[int]:
     keyval = Comm.Create_keyval(copy, delete)
     yield keyval
     assert Comm.Free_keyval(keyval) == c.KEYVAL_INVALID
-
-
-@contextmanager
-def fails(words: str, code: int, kind: type[MPIError] = MPIError) -> Iterator[None]:
-    """The block must raise an error of this class with exactly this message."""
-    with pytest.raises(kind) as caught:
-        yield
-    assert (str(caught.value), caught.value.Get_error_class()) == (words, code)
 
 
 def test_a_value_is_found_under_its_key_only(keyval: int) -> None:

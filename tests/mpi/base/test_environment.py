@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 import fakempi
 from fakempi import MPI
-
-
-def run(main: Callable[..., Any], nprocs: int, backend: Any = "auto", **options: Any) -> list[Any]:
-    """The return values of the ranks."""
-    return fakempi.run(main, nprocs, backend=backend, **options).returns
+from tests.helpers.runs import run
 
 
 def test_the_clock_starts_at_zero_and_advances_by_computing(backend: Any) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -13,16 +12,9 @@ from fakempi.errors import MPIError, MPITypeError, MPIValueError
 from fakempi.errors.classes import ERR_ARG, ERR_ERRHANDLER, ERR_LASTCODE, ERR_OTHER, ERR_TRUNCATE, ERR_UNKNOWN, SUCCESS
 from fakempi.mpi.base import errhandler as mpi
 from fakempi.mpi.base.errhandler import ERRHANDLER_NULL, ERRORS_ABORT, ERRORS_ARE_FATAL, ERRORS_RETURN, Errhandler
+from tests.helpers.runs import fails
 
 PREDEFINED = [ERRHANDLER_NULL, ERRORS_RETURN, ERRORS_ABORT, ERRORS_ARE_FATAL]
-
-
-@contextmanager
-def fails(words: str, code: int, kind: type[MPIError] = MPIError) -> Iterator[None]:
-    """The block must raise an error of this class with exactly this message."""
-    with pytest.raises(kind) as caught:
-        yield
-    assert (str(caught.value), caught.value.Get_error_class()) == (words, code)
 
 
 @pytest.fixture(autouse=True)

@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fakempi.errors import MPIError, MPITypeError, MPIValueError
+from fakempi.errors import MPITypeError, MPIValueError
 from fakempi.errors.classes import ERR_ARG, ERR_INFO, ERR_INFO_KEY, ERR_INFO_NOKEY, ERR_INFO_VALUE
 from fakempi.mpi.base.constants import MAX_INFO_KEY, MAX_INFO_VAL
 from fakempi.mpi.base.info import INFO_ENV, INFO_NULL, Info
+from tests.helpers.runs import fails
 
 KEYS = st.sampled_from(["a", "b", "ä", " spaced "])
 STEPS = st.lists(st.tuples(st.sampled_from(["set", "pop", "delete", "popitem"]), KEYS, st.text("xyz", max_size=3)))
-
-
-@contextmanager
-def fails(words: str, code: int, kind: type[MPIError] = MPIError) -> Iterator[None]:
-    """The block must raise an error of this class with exactly this message."""
-    with pytest.raises(kind) as caught:
-        yield
-    assert (str(caught.value), caught.value.Get_error_class()) == (words, code)
 
 
 @given(STEPS)

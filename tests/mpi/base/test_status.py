@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fakempi.errors import MPIError, MPITypeError, MPIValueError
+from fakempi.errors import MPITypeError, MPIValueError
 from fakempi.errors.classes import ERR_ARG, ERR_COUNT, ERR_TYPE, SUCCESS
 from fakempi.mpi.base.constants import ANY_SOURCE, ANY_TAG, F_ERROR, F_SOURCE, F_STATUS_SIZE, F_TAG, UNDEFINED
 from fakempi.mpi.base.status import Status
+from tests.helpers.runs import fails
 
 
 class Datatype:
@@ -52,14 +51,6 @@ def status_of(source: int, tag: int, error: int, count: int, cancelled: bool) ->
     status = Status()
     status.source, status.tag, status.error, status.count, status.cancelled = source, tag, error, count, cancelled
     return status
-
-
-@contextmanager
-def fails(words: str, code: int, kind: type[MPIError] = MPIError) -> Iterator[None]:
-    """The block must raise an error of this class with exactly this message."""
-    with pytest.raises(kind) as caught:
-        yield
-    assert (str(caught.value), caught.value.Get_error_class()) == (words, code)
 
 
 def test_a_new_status_has_default_values() -> None:

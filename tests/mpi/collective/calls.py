@@ -22,13 +22,6 @@ GAP = 77
 """The filler between elements, which must be unchanged afterwards."""
 
 
-def run(
-    main: Callable[..., Any], nprocs: int, backend: Any = "auto", args: tuple[Any, ...] = (), **options: Any
-) -> list[Any]:
-    """Return the results of the ranks."""
-    return fakempi.run(main, nprocs, *args, backend=backend, **options).returns
-
-
 def null_when_freed_between(name: str, arguments: Callable[[Any], Any]) -> None:
     """A call that is made twice, and again from the same line after its communicator was freed, is rejected."""
 

@@ -13,8 +13,9 @@ from collectives import CATALOGUE, Algorithm, Case, fitting
 from fakempi import MPI
 from fakempi.apps.compare.timing import as_called
 from fakempi.tuning import TABLES, Rule, Table, resolve
+from tests.helpers.runs import run
 from tests.loops import for_each
-from tests.mpi.collective.calls import operations, run
+from tests.mpi.collective.calls import operations
 
 INTRA = [algorithm for algorithm in CATALOGUE if algorithm.kind == "intra"]
 T_S, T_W, C = 8.0, 0.5, 0.25

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import fakempi
 from fakempi import MPI
+from tests.helpers.runs import run
 from tests.mpi.collective.calls import (
     FORMS,
     LETTERS,
@@ -20,7 +21,6 @@ from tests.mpi.collective.calls import (
     blank,
     numbers,
     operations,
-    run,
 )
 
 Data = st.DataObject

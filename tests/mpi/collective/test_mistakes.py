@@ -11,8 +11,9 @@ import pytest
 
 import fakempi
 from fakempi import MPI
+from tests.helpers.runs import run
 from tests.loops import for_each
-from tests.mpi.collective.calls import nonblocking, operations, run
+from tests.mpi.collective.calls import nonblocking, operations
 
 Call = Callable[[Any], Any]
 SAME = "sendbuf and recvbuf are the same memory; use IN_PLACE."

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 import fakempi
 from fakempi import MPI
-from tests.mpi.collective.calls import nonblocking, run
+from tests.helpers.runs import run
+from tests.mpi.collective.calls import nonblocking
 
 Data = st.DataObject
 Edges = list[list[int]]

@@ -9,7 +9,7 @@ import numpy as np
 import fakempi
 from fakempi.mpi.buffers.objects import pack
 from fakempi.mpi.collective.object_arrays import ElementComm, ObjectOp, PickledElement, bcast_elements, one_element
-from tests.mpi.collective.calls import run
+from tests.helpers.runs import run
 
 
 def parcels(*objects: Any) -> Any:

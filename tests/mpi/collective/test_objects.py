@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import fakempi
 from fakempi import MPI
-from tests.mpi.collective.calls import run
+from tests.helpers.runs import run
 
 plain = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5) | st.binary(max_size=5)
 letters = st.text(max_size=2)

@@ -15,7 +15,7 @@ import fakempi
 from collectives import CATALOGUE, Algorithm, Case, find
 from fakempi import MPI
 from fakempi.tuning import TABLES, Rule, Table
-from tests.mpi.collective.calls import run
+from tests.helpers.runs import run
 
 CALLS = {
     "barrier": "barrier", "bcast": "bcast", "gather": "gather", "gatherv": "gather", "scatter": "scatter",

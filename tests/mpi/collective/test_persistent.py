@@ -10,7 +10,8 @@ import pytest
 import fakempi
 from fakempi import MPI
 from fakempi.mpi.base.call_matching import TAGS
-from tests.mpi.collective.calls import operations, run
+from tests.helpers.runs import run
+from tests.mpi.collective.calls import operations
 
 EXACT = fakempi.Hockney(t_s=8.0, t_w=0.5, eager_limit=0)
 

@@ -13,12 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fakempi.errors import MPIError, MPITypeError, MPIValueError
+from fakempi.errors import MPITypeError, MPIValueError
 from fakempi.errors.classes import ERR_ARG, ERR_GROUP, ERR_RANK
 from fakempi.mpi.base.constants import IDENT, PROC_NULL, SIMILAR, UNDEFINED, UNEQUAL
 from fakempi.mpi.base.current import os_thread
 from fakempi.mpi.base.members import Members
 from fakempi.mpi.comms.group import GROUP_EMPTY, GROUP_NULL, Group
+from tests.helpers.runs import fails
 
 LISTS = st.lists(st.integers(0, 9), unique=True)
 
@@ -49,14 +50,6 @@ def running(number: int, world: Group) -> Iterator[None]:
         yield
     finally:
         os_thread.loop = None
-
-
-@contextmanager
-def fails(words: str, code: int, kind: type[MPIError] = MPIError) -> Iterator[None]:
-    """The block must raise an error of this class with exactly this message."""
-    with pytest.raises(kind) as caught:
-        yield
-    assert (str(caught.value), caught.value.Get_error_class()) == (words, code)
 
 
 # -- queries -----------------------------------------------------------------------------------------------------------

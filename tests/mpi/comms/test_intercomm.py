@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -12,20 +9,7 @@ import pytest
 
 import fakempi
 from fakempi import MPI
-
-
-def run(main: Callable[..., Any], nprocs: int, backend: Any = "auto", **options: Any) -> list[Any]:
-    """Return the results of the ranks."""
-    return fakempi.run(main, nprocs, backend=backend, **options).returns
-
-
-@contextmanager
-def fails(words: str, code: int, kind: type[BaseException] = MPI.Exception) -> Iterator[None]:
-    """The block must raise an MPI error of this class with exactly this message."""
-    with pytest.raises(kind, match=f"^{re.escape(words)}$") as caught:
-        yield
-    assert isinstance(caught.value, MPI.Exception)
-    assert caught.value.Get_error_class() == code
+from tests.helpers.runs import fails, run
 
 
 def joined(comm: Any, first: int = 2) -> tuple[Any, int]:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import re
 import socket
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any
 
@@ -16,22 +13,9 @@ from hypothesis import strategies as st
 
 import fakempi
 from fakempi import MPI, CostModel, Hockney, LogGP, TwoLevel
+from tests.helpers.runs import fails, run
 
 UNIT = Hockney(t_s=0, t_w=1, eager_limit=0)
-
-
-def run(main: Callable[..., Any], nprocs: int, backend: Any = "auto", **options: Any) -> list[Any]:
-    """Return the results of the ranks."""
-    return fakempi.run(main, nprocs, backend=backend, **options).returns
-
-
-@contextmanager
-def fails(words: str, code: int, kind: type[BaseException] = MPI.Exception) -> Iterator[None]:
-    """The block must raise an MPI error of this class with exactly this message."""
-    with pytest.raises(kind, match=f"^{re.escape(words)}$") as caught:
-        yield
-    assert isinstance(caught.value, MPI.Exception)
-    assert caught.value.Get_error_class() == code
 
 
 def port_of_rank_0(comm: Any) -> str:

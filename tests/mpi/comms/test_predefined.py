@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable
 from typing import Any
 
 import fakempi
 from fakempi import MPI
+from tests.helpers.runs import run
 
 WORLD, SELF = MPI.COMM_WORLD, MPI.COMM_SELF
 """Bound when this module was imported, as in programs."""
-
-
-def run(main: Callable[..., Any], nprocs: int, backend: Any = "auto", **options: Any) -> list[Any]:
-    """Return the results of the ranks."""
-    return fakempi.run(main, nprocs, backend=backend, **options).returns
 
 
 class Mine(MPI.Intracomm):

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import gc
-import re
 import weakref
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -16,22 +15,9 @@ from hypothesis import strategies as st
 
 import fakempi
 from fakempi import MPI, Hockney, TwoLevel
+from tests.helpers.runs import fails, run
 
 UNIT = Hockney(t_s=0, t_w=1, eager_limit=0)
-
-
-def run(main: Callable[..., Any], nprocs: int, backend: Any = "auto", **options: Any) -> list[Any]:
-    """Return the results of the ranks."""
-    return fakempi.run(main, nprocs, backend=backend, **options).returns
-
-
-@contextmanager
-def fails(words: str, code: int, kind: type[BaseException] = MPI.Exception) -> Iterator[None]:
-    """The block must raise an MPI error of this class with exactly this message."""
-    with pytest.raises(kind, match=f"^{re.escape(words)}$") as caught:
-        yield
-    assert isinstance(caught.value, MPI.Exception)
-    assert caught.value.Get_error_class() == code
 
 
 def line(function: Callable[..., Any], text: str) -> str:

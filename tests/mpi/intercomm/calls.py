@@ -10,7 +10,8 @@ import numpy as np
 
 import fakempi
 from fakempi import MPI
-from tests.mpi.collective.calls import Array, StridedElements, blank, numbers, run
+from tests.helpers.runs import run
+from tests.mpi.collective.calls import Array, StridedElements, blank, numbers
 
 SIZES = [(1, 4), (5, 3), (1, 1), (3, 3)]
 """Sizes of the two groups."""

@@ -17,7 +17,8 @@ from collectives.catalogue.algorithm import Algorithm, Case
 from fakempi import MPI
 from fakempi.apps.compare.timing import as_called
 from fakempi.tuning import TABLES
-from tests.mpi.collective.calls import FORMS, LETTERS, run
+from tests.helpers.runs import run
+from tests.mpi.collective.calls import FORMS, LETTERS
 from tests.mpi.intercomm.calls import SIZES, Setting, calls, joined, phantoms, run_joined
 
 EXACT = fakempi.Hockney(t_s=8.0, t_w=0.5, eager_limit=0)

@@ -9,7 +9,8 @@ import pytest
 
 import fakempi
 from fakempi import MPI
-from tests.mpi.collective.calls import nonblocking, run
+from tests.helpers.runs import run
+from tests.mpi.collective.calls import nonblocking
 from tests.mpi.intercomm.calls import SIZES, Setting, calls, joined, phantoms, run_joined
 
 EXACT = fakempi.Hockney(t_s=8.0, t_w=0.5, eager_limit=0)

@@ -7,8 +7,7 @@ import operator
 import pickle
 import threading
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ from fakempi.mpi.datatypes.datatype import Datatype
 from fakempi.mpi.operations import op as ops
 from fakempi.mpi.operations.functions import ARITHMETIC
 from fakempi.mpi.operations.op import OP_NULL, SUM, Op, OpDefinition
+from tests.helpers.runs import fails
 from tests.loops import for_each
 
 INTEGERS, REALS, COMPLEX = "bBhHiIlLqQ", "efdg", "FDG"
@@ -52,14 +52,6 @@ TAKES = {
     **dict.fromkeys(["BAND", "BOR", "BXOR"], INTEGERS),
 }
 FITTING = [(name, letter) for name, letters in TAKES.items() for letter in letters]
-
-
-@contextmanager
-def fails(words: str, code: int, kind: type[MPIError] = MPIError) -> Iterator[None]:
-    """The block must raise an error of this class with exactly this message."""
-    with pytest.raises(kind) as caught:
-        yield
-    assert (str(caught.value), caught.value.Get_error_class()) == (words, code)
 
 
 def op_called(name: str) -> Op:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -12,23 +9,10 @@ import pytest
 
 import fakempi
 from fakempi import MPI
+from tests.helpers.runs import fails, run
 
 ROOM = 100 + MPI.BSEND_OVERHEAD
 SLOW = fakempi.Hockney(t_s=1.0, t_w=0.0, eager_limit=0)
-
-
-def run(main: Callable[..., Any], nprocs: int, backend: Any = "auto", **options: Any) -> list[Any]:
-    """The return values of the ranks."""
-    return fakempi.run(main, nprocs, backend=backend, **options).returns
-
-
-@contextmanager
-def fails(words: str, code: int, kind: type[BaseException] = MPI.Exception) -> Iterator[None]:
-    """The block must raise an MPI error of this class with exactly this message."""
-    with pytest.raises(kind, match=f"^{re.escape(words)}$") as caught:
-        yield
-    assert isinstance(caught.value, MPI.Exception)
-    assert caught.value.Get_error_class() == code
 
 
 def test_detach_returns_the_attached_buffer(backend: Any) -> None:

@@ -3,29 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 import fakempi
 from fakempi import MPI
+from tests.helpers.runs import fails, run
 
 Start = MPI.Grequest.Start
-
-
-def run(main: Callable[..., Any], nprocs: int = 1, backend: Any = "auto") -> list[Any]:
-    """The return values of the ranks."""
-    return fakempi.run(main, nprocs, backend=backend).returns
-
-
-@contextmanager
-def fails(words: str, code: int) -> Iterator[None]:
-    """The block must raise an MPI error of this class with exactly this message."""
-    with pytest.raises(MPI.Exception, match=f"^{re.escape(words)}$") as caught:
-        yield
-    assert caught.value.Get_error_class() == code
 
 
 class Log:

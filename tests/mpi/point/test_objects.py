@@ -6,7 +6,6 @@ import json
 import pickle
 import re
 from collections import namedtuple
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from linecache import getline
 from typing import Any
@@ -16,6 +15,7 @@ import pytest
 
 import fakempi
 from fakempi import MPI
+from tests.helpers.runs import run
 from tests.loops import for_each
 
 SENDS = ["send", "ssend", "bsend", "isend", "issend", "ibsend"]
@@ -34,11 +34,6 @@ class Loud(int):
     """A subclass of int with an attribute."""
 
     note: str = ""
-
-
-def run(main: Callable[..., Any], nprocs: int, backend: Any = "auto", **options: Any) -> list[Any]:
-    """The return values of the ranks."""
-    return fakempi.run(main, nprocs, backend=backend, **options).returns
 
 
 def ship(comm: Any, call: str, thing: Any, dest: int, tag: int = 0) -> None:

@@ -2,32 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import pytest
 
-import fakempi
 from fakempi import MPI
+from tests.helpers.runs import fails, run
 
 SENDS = ["Send_init", "Ssend_init", "Bsend_init", "Rsend_init"]
-
-
-def run(main: Callable[..., Any], nprocs: int, backend: Any = "auto", **options: Any) -> list[Any]:
-    """The return values of the ranks."""
-    return fakempi.run(main, nprocs, backend=backend, **options).returns
-
-
-@contextmanager
-def fails(words: str, code: int, kind: type[BaseException] = MPI.Exception) -> Iterator[None]:
-    """The block must raise an MPI error of this class with exactly this message."""
-    with pytest.raises(kind, match=f"^{re.escape(words)}$") as caught:
-        yield
-    assert isinstance(caught.value, MPI.Exception)
-    assert caught.value.Get_error_class() == code
 
 
 @pytest.mark.parametrize("call", SENDS)

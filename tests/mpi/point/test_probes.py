@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -14,22 +11,9 @@ import pytest
 
 import fakempi
 from fakempi import MPI
+from tests.helpers.runs import fails, run
 
 NO_BUFFER: Any = None  # accepted where nothing is transferred, as by mpi4py, whose stubs do not mention it
-
-def run(main: Callable[..., Any], nprocs: int, backend: Any = "auto", **options: Any) -> list[Any]:
-    """The return values of the ranks."""
-    return fakempi.run(main, nprocs, backend=backend, **options).returns
-
-
-@contextmanager
-def fails(words: str, code: int, kind: type[BaseException] = MPI.Exception) -> Iterator[None]:
-    """The block must raise an MPI error of this class with exactly this message."""
-    with pytest.raises(kind, match=f"^{re.escape(words)}$") as caught:
-        yield
-    assert isinstance(caught.value, MPI.Exception)
-    assert caught.value.Get_error_class() == code
-
 
 @pytest.mark.parametrize("limit", [0, 1 << 16])
 def test_probe_waits_for_a_message_and_keeps_it(backend: Any, limit: int) -> None:

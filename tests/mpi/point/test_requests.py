@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
-import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,24 +12,11 @@ import pytest
 
 import fakempi
 from fakempi import MPI
+from tests.helpers.runs import fails, run
 from tests.loops import for_each
 
 NULL = MPI.REQUEST_NULL
 R = MPI.Request
-
-
-def run(main: Callable[..., Any], nprocs: int, backend: Any = "auto", **options: Any) -> list[Any]:
-    """The return values of the ranks."""
-    return fakempi.run(main, nprocs, backend=backend, **options).returns
-
-
-@contextmanager
-def fails(words: str, code: int, kind: type[BaseException] = MPI.Exception) -> Iterator[None]:
-    """The block must raise an MPI error of this class with exactly this message."""
-    with pytest.raises(kind, match=f"^{re.escape(words)}$") as caught:
-        yield
-    assert isinstance(caught.value, MPI.Exception)
-    assert caught.value.Get_error_class() == code
 
 
 def used_status() -> MPI.Status:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import fakempi
 from fakempi import MPI
+from tests.helpers.runs import run
 
 NO_BUFFER: Any = None  # accepted where nothing is transferred, as by mpi4py, whose stubs do not mention it
 
@@ -20,11 +21,6 @@ OPS = {
     "SUM": MPI.SUM, "PROD": MPI.PROD, "MAX": MPI.MAX, "MIN": MPI.MIN, "LAND": MPI.LAND, "LOR": MPI.LOR, "LXOR": MPI.LXOR,
     "BAND": MPI.BAND, "BOR": MPI.BOR, "BXOR": MPI.BXOR, "REPLACE": MPI.REPLACE, "NO_OP": MPI.NO_OP,
 }  # fmt: skip
-
-
-def run(main: Callable[..., Any], nprocs: int, *args: Any, **options: Any) -> list[Any]:
-    """Return the return values of all ranks."""
-    return fakempi.run(main, nprocs, *args, **options).returns
 
 
 def by_fence(win: Any, work: Callable[[], None], target: int) -> None:

@@ -65,8 +65,8 @@ def simulate(schedule: Schedule, cost: CostModel) -> Simulation:
     return Simulation(_recorded(done.trace), done, started)
 
 
-def _recorded(trace: Trace | None) -> Trace:
-    assert trace is not None  # the run has trace=True
+def _recorded(trace: object) -> Trace:
+    assert isinstance(trace, Trace)  # the run has trace=True
     return trace
 
 

@@ -7,13 +7,15 @@ doi 10.1109/ISCA.2008.19.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import ClassVar
+from dataclasses import KW_ONLY, dataclass
 
-from fakempi.core.network.cost import Link, Time, check
-from fakempi.core.network.models.hockney import Hockney
+from fakempi.core.network.cost import Link
+from fakempi.core.network.models.builtin import Count
 from fakempi.core.network.models.linked import Linked
+from fakempi.core.network.parameters import Time
 
 
+@dataclass(eq=False, repr=False)
 class Dragonfly(Linked):
     """A network of groups of routers, with several nodes at each router.
 
@@ -43,12 +45,8 @@ class Dragonfly(Linked):
         Seconds per transfer, per link of its path, and per byte; `gap` is how much longer a transfer holds each link.
     intra
         The cost model of transfers within a node.
-    eager_limit
-        A message of at most this number of bytes does not wait for its receive. With 0, every message waits.
-    ports
-        The number of messages that a process can send at a time, and the number that it can receive at a time.
-    compute_per_byte
-        Modeled seconds to combine one byte in a reduction.
+    eager_limit, ports, compute_per_byte, files
+        See `CostModel`.
 
     Examples
     --------
@@ -57,46 +55,28 @@ class Dragonfly(Linked):
     3
     """
 
-    stored_as: ClassVar[dict[str, str]] = {"nodes": "nodes_per_router"}
+    groups: Count = 4
+    routers: Count = 4
+    nodes: Count = 2
+    ranks_per_node: Count = 1
+    _: KW_ONLY
+    local_links: Count = 1
+    global_links: Count = 1
+    global_t_w: Time | None = None
 
-    def __init__(
-        self,
-        groups: int = 4,
-        routers: int = 4,
-        nodes: int = 2,
-        ranks_per_node: int = 1,
-        *,
-        local_links: int = 1,
-        global_links: int = 1,
-        global_t_w: Time | None = None,
-        t_s: Time = 2e-6,
-        t_hop: Time = 1e-7,
-        t_w: Time = 1e-9,
-        gap: Time = 0,
-        intra: Hockney | None = None,
-        eager_limit: int = 65536,
-        ports: int = 1,
-        compute_per_byte: Time = 0,
-    ) -> None:
-        self.groups, self.routers, self.nodes_per_router = groups, routers, nodes
-        self.local_links, self.global_links = local_links, global_links
-        self.global_t_w = t_w if global_t_w is None else global_t_w
-        super().__init__(
-            groups * routers * nodes, ranks_per_node, t_s=t_s, t_hop=t_hop, t_w=t_w, gap=gap, width=1, intra=intra,
-            eager_limit=eager_limit, ports=ports, compute_per_byte=compute_per_byte,
-        )  # fmt: skip
+    def __post_init__(self) -> None:
+        if self.global_t_w is None:
+            self.global_t_w = self.t_w
+        super().__post_init__()
 
-    def validate(self) -> None:
-        """Raise an error if a number of groups, routers, nodes or links is below one, or a cost is negative."""
-        super().validate()
-        check("Dragonfly", global_t_w=self.global_t_w)
-        check("Dragonfly", minimum=1, groups=self.groups, routers=self.routers, nodes=self.nodes_per_router)
-        check("Dragonfly", minimum=1, local_links=self.local_links, global_links=self.global_links)
+    def count_nodes(self) -> int:
+        """Return the number of nodes at all routers."""
+        return self.groups * self.routers * self.nodes
 
     def location(self, process: int) -> dict[str, Hashable]:
         """Return the group, the router and the node of a process."""
         node = self.node(process)
-        router = node // self.nodes_per_router
+        router = node // self.nodes
         return {"group": router // self.routers, "router": router, "node": node}
 
     def path(self, source_node: int, dest_node: int) -> Sequence[Hashable]:
@@ -104,7 +84,7 @@ class Dragonfly(Linked):
 
         Names are ("up", node), ("local", router, router), ("global", group, group) and ("down", node).
         """
-        source_router, dest_router = source_node // self.nodes_per_router, dest_node // self.nodes_per_router
+        source_router, dest_router = source_node // self.nodes, dest_node // self.nodes
         source_group, dest_group = source_router // self.routers, dest_router // self.routers
         names: list[Hashable] = [("up", source_node)]
         if source_group == dest_group:
@@ -123,12 +103,14 @@ class Dragonfly(Linked):
 
     def path_t_w(self, source_node: int, dest_node: int) -> Time:
         """Return the t_w of the slowest link of the path."""
-        group_size = self.nodes_per_router * self.routers
+        assert self.global_t_w is not None
+        group_size = self.nodes * self.routers
         return self.t_w if source_node // group_size == dest_node // group_size else max(self.t_w, self.global_t_w)
 
     def link(self, name: Hashable) -> Link:
         """Return the properties of the link with a name that `path` returned."""
         assert isinstance(name, tuple)
+        assert self.global_t_w is not None
         if name[0] == "global":
             return Link(self.global_t_w, self.global_links, self.gap, self.t_hop)
         return Link(self.t_w, self.local_links if name[0] == "local" else 1, self.gap, self.t_hop)

@@ -7,15 +7,18 @@ doi 10.1109/TC.1985.6312192.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from math import prod
 
-from fakempi.core.network.cost import Link, Time, check
-from fakempi.core.network.models.hockney import Hockney
+from fakempi.core.network.cost import Link
+from fakempi.core.network.models.builtin import Count
 from fakempi.core.network.models.linked import Linked
+from fakempi.core.network.parameters import check
 from fakempi.errors import MPIValueError
 from fakempi.errors.classes import ERR_ARG
 
 
+@dataclass(eq=False, repr=False)
 class FatTree(Linked):
     """A switch of the lowest level has `children[0]` nodes, one of the next level `children[1]` such switches, and so on.
 
@@ -41,12 +44,8 @@ class FatTree(Linked):
         Seconds to start a transfer, per link of its path, and per byte; additional seconds for which it holds each link.
     intra
         The cost model of transfers within a node.
-    eager_limit
-        A message of at most this number of bytes does not wait for its receive. With 0, every message waits.
-    ports
-        The number of messages that a process can send at a time, and the number that it can receive at a time.
-    compute_per_byte
-        Modeled seconds to combine one byte in a reduction.
+    eager_limit, ports, compute_per_byte, files
+        See `CostModel`.
 
     Examples
     --------
@@ -55,48 +54,40 @@ class FatTree(Linked):
     3
     """
 
-    def __init__(
-        self,
-        children: int | Sequence[int] = (8, 8),
-        ranks_per_node: int = 1,
-        *,
-        links: int | Sequence[int] | None = None,
-        static: bool = False,
-        t_s: Time = 2e-6,
-        t_hop: Time = 1e-7,
-        t_w: Time = 1e-9,
-        gap: Time = 0,
-        intra: Hockney | None = None,
-        eager_limit: int = 65536,
-        ports: int = 1,
-        compute_per_byte: Time = 0,
-    ) -> None:
-        self.children = (children,) if isinstance(children, int) else tuple(children)
-        full = tuple(prod(self.children[:level]) for level in range(len(self.children)))
-        self.links = full if links is None else (links,) if isinstance(links, int) else tuple(links)
-        self.static = static
-        super().__init__(
-            prod(self.children), ranks_per_node, t_s=t_s, t_hop=t_hop, t_w=t_w, gap=gap, width=1, intra=intra,
-            eager_limit=eager_limit, ports=ports, compute_per_byte=compute_per_byte,
-        )  # fmt: skip
+    children: int | Sequence[int] = (8, 8)
+    ranks_per_node: Count = 1
+    _: KW_ONLY
+    links: int | Sequence[int] | None = None
+    static: bool = False
+
+    def __post_init__(self) -> None:
+        self.children = self._children = (self.children,) if isinstance(self.children, int) else tuple(self.children)
+        if self.links is None:
+            self.links = tuple(prod(self._children[:level]) for level in range(len(self._children)))
+        self.links = self._links = (self.links,) if isinstance(self.links, int) else tuple(self.links)
+        super().__post_init__()
 
     def validate(self) -> None:
         """Raise an error if a level has no children or links."""
         super().validate()
-        if len(self.links) != len(self.children):
+        if len(self._links) != len(self._children):
             raise MPIValueError(
                 ERR_ARG, f"FatTree: links={self.links!r} and children={self.children!r} must have the same number of "
-                f"levels, not {len(self.links)} and {len(self.children)}."
+                f"levels, not {len(self._links)} and {len(self._children)}."
             )  # fmt: skip
-        for level, (children, links) in enumerate(zip(self.children, self.links, strict=True)):
+        for level, (children, links) in enumerate(zip(self._children, self._links, strict=True)):
             check(f"FatTree, level {level}", minimum=1, children=children, links=links)
+
+    def count_nodes(self) -> int:
+        """Return the product of the numbers of children."""
+        return prod(self._children)
 
     def location(self, process: int) -> dict[str, Hashable]:
         """Return the switches of a process, from the highest below the root, and its node."""
         node = part = self.node(process)
         found: list[tuple[str, Hashable]] = [("node", node)]
-        several = len(self.children) > 2
-        for number, children in enumerate(self.children[:-1], 1):
+        several = len(self._children) > 2
+        for number, children in enumerate(self._children[:-1], 1):
             part //= children
             found.append((f"level-{number} switch" if several else "switch", part))
         return dict(reversed(found))
@@ -106,10 +97,10 @@ class FatTree(Linked):
         up: list[Hashable] = []
         down: list[Hashable] = []
         source, dest = source_node, dest_node  # the nodes, then the switches above them, level by level
-        for level, children in enumerate(self.children):
+        for level, children in enumerate(self._children):
             if source == dest:
                 break
-            link_number = (dest_node % self.links[level],) if self.static else ()
+            link_number = (dest_node % self._links[level],) if self.static else ()
             up.append((level, source, "up", *link_number))
             down.append((level, dest, "down", *link_number))
             source, dest = source // children, dest // children
@@ -119,11 +110,11 @@ class FatTree(Linked):
         """Return the number of links: up and down, for each level of the path."""
         levels, source, dest = 0, source_node, dest_node
         while source != dest:
-            source, dest = source // self.children[levels], dest // self.children[levels]
+            source, dest = source // self._children[levels], dest // self._children[levels]
             levels += 1
         return 2 * levels
 
     def link(self, name: Hashable) -> Link:
         """Return one link of a level, or all of them as one wide link."""
         assert isinstance(name, tuple)
-        return Link(self.t_w, 1 if self.static else self.links[name[0]], self.gap, self.t_hop)
+        return Link(self.t_w, 1 if self.static else self._links[name[0]], self.gap, self.t_hop)

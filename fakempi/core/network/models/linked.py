@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
 
-from fakempi.core.network.cost import CostModel, Link, Time, check
-from fakempi.core.network.models.hockney import Hockney
+from fakempi.core.network.models.builtin import BuiltinModel
+from fakempi.core.network.models.hockney import Hockney, within_node
+from fakempi.core.network.parameters import Time
 from fakempi.errors import MPIValueError
 from fakempi.errors.classes import ERR_ARG
 
 
-class Linked(CostModel):
+@dataclass(eq=False, repr=False, kw_only=True)
+class Linked(BuiltinModel):
     """Base class of topologies. A subclass defines the links between two nodes (`path`) and, if they differ, each `link`.
 
     Processes fill the nodes in order, `ranks_per_node` each. `intra` is the cost model within a node. Between nodes,
@@ -20,36 +23,30 @@ class Linked(CostModel):
     holds the sender's port until its last byte has left: for t_s + n t_w, and for the time for which it waits until then.
     """
 
-    def __init__(
-        self,
-        nodes: int,
-        ranks_per_node: int,
-        *,
-        t_s: Time,
-        t_hop: Time,
-        t_w: Time,
-        gap: Time,
-        width: int,
-        intra: Hockney | None,
-        eager_limit: int,
-        ports: int,
-        compute_per_byte: Time,
-    ) -> None:
-        self.ranks_per_node = ranks_per_node
-        self.t_s, self.t_hop, self.t_w, self.gap, self.width = t_s, t_hop, t_w, gap, width
-        self.intra = intra or Hockney(t_s=5e-7, t_w=2e-10)
-        self.eager_limit, self.ports, self.compute_per_byte = eager_limit, ports, compute_per_byte
-        self.validate()
-        self.nodes = nodes
-        self.places = nodes * ranks_per_node
+    duplex: bool = field(default=True, init=False)
+    t_s: Time = 2e-6
+    t_hop: Time = 1e-7
+    t_w: Time = 1e-9
+    gap: Time = 0
+    intra: Hockney = field(default_factory=within_node)
+
+    ranks_per_node = 1  # a parameter of subclasses, after those of their shape
+
+    def __post_init__(self) -> None:
+        self.intra = self.intra or within_node()
+        super().__post_init__()
+        self.node_count = self.count_nodes()
+        self.places = self.node_count * self.ranks_per_node
         self.in_order = type(self).transfer is Linked.transfer and self.intra.in_order
 
-    def validate(self) -> None:
-        """Raise an error if a cost is negative, or a node has no processes."""
-        super().validate()
-        name = type(self).__name__
-        check(name, t_s=self.t_s, t_hop=self.t_hop, t_w=self.t_w, gap=self.gap)
-        check(name, minimum=1, ranks_per_node=self.ranks_per_node, width=self.width)
+    def count_nodes(self) -> int:
+        """Return the number of nodes."""
+        raise NotImplementedError(f"{type(self).__name__} does not define its number of nodes: override count_nodes()")
+
+    @property
+    def nodes(self) -> int:
+        """The number of nodes."""
+        return self.node_count
 
     def path(self, source_node: int, dest_node: int) -> Sequence[Hashable]:
         """Return the names of the links from one node to another."""
@@ -69,7 +66,7 @@ class Linked(CostModel):
             raise MPIValueError(
                 ERR_ARG,
                 f"{type(self).__name__}: the network has {self.places} places, {self.ranks_per_node} on each of "
-                f"{self.nodes} nodes, and none for rank {process}.",
+                f"{self.node_count} nodes, and none for rank {process}.",
             )
         return process // self.ranks_per_node
 
@@ -77,10 +74,6 @@ class Linked(CostModel):
         """Return the links between the nodes of two processes."""
         source_node, dest_node = source // self.ranks_per_node, dest // self.ranks_per_node
         return () if source_node == dest_node else self.path(source_node, dest_node)
-
-    def link(self, name: Hashable) -> Link:
-        """Return the properties of a link; all links are equal."""
-        return Link(self.t_w, self.width, self.gap, self.t_hop)
 
     def transfer(self, source: int, dest: int, nbytes: int) -> tuple[Time, Time, Time]:
         """Return the time, which depends on the number of links and on the t_w of the slowest link."""

@@ -6,10 +6,14 @@ SPAA 1995, doi 10.1145/215399.215427.
 
 from __future__ import annotations
 
-from fakempi.core.network.cost import CostModel, Time, check
+from dataclasses import dataclass
+
+from fakempi.core.network.models.builtin import BuiltinModel
+from fakempi.core.network.parameters import Time
 
 
-class LogGP(CostModel):
+@dataclass(eq=False, repr=False)
+class LogGP(BuiltinModel):
     """Latency, overhead and gaps as separate parameters, in seconds.
 
     A message of n bytes arrives after o + (n-1) G + L + o. Its send ends after o + (n-1) G. It holds the sender's port for
@@ -23,14 +27,8 @@ class LogGP(CostModel):
         Overhead of the processor, on each side.
     g, G
         Gap between two messages, and gap per byte.
-    eager_limit
-        A message of at most this number of bytes does not wait for its receive. With 0, every message waits.
-    duplex
-        Whether a process can send and receive at the same time.
-    ports
-        The number of messages that a process can send at a time, and the number that it can receive at a time.
-    compute_per_byte
-        Modeled seconds to combine one byte in a reduction.
+    eager_limit, duplex, ports, compute_per_byte, files
+        See `CostModel`.
 
     Examples
     --------
@@ -39,28 +37,14 @@ class LogGP(CostModel):
     7
     """
 
-    def __init__(
-        self,
-        L: Time = 5e-6,
-        o: Time = 1e-6,
-        g: Time = 2e-6,
-        G: Time = 1e-9,
-        *,
-        eager_limit: int = 65536,
-        duplex: bool = True,
-        ports: int = 1,
-        compute_per_byte: Time = 0,
-    ) -> None:
-        self.L, self.o, self.g, self.G = L, o, g, G
-        self.in_order = self.uniform_latency = type(self) is LogGP  # a subclass may override transfer
-        self.eager_limit, self.duplex, self.ports = eager_limit, duplex, ports
-        self.compute_per_byte = compute_per_byte
-        self.validate()
+    L: Time = 5e-6
+    o: Time = 1e-6
+    g: Time = 2e-6
+    G: Time = 1e-9
 
-    def validate(self) -> None:
-        """Raise an error if a cost is negative."""
-        super().validate()
-        check("LogGP", L=self.L, o=self.o, g=self.g, G=self.G)
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.in_order = self.uniform_latency = type(self) is LogGP  # a subclass may override transfer
 
     def transfer(self, source: int, dest: int, nbytes: int) -> tuple[Time, Time, Time]:
         """Return the times of the ports, the sender and the receiver, which differ."""

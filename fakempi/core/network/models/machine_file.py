@@ -37,7 +37,7 @@ else:
 VERSION = 1
 """The version of the format that this module reads and `fakempi calibrate` writes."""
 
-OPTIONS = ("ranks_per_node", "ranks_per_socket", "ranks_per_cache", "eager_limit", "duplex", "ports", "compute_per_byte")
+OPTIONS = tuple(each.name for each in MultiLevel.parameters() if each.name not in ("levels", "provenance", "files"))
 """Keys outside of tables that are parameters of the model; `cluster.toml:eager_limit=0` overrides them."""
 
 _COSTS = ("time", "gap", "overhead")

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from typing import NamedTuple
 
-from fakempi.core.network.cost import CostModel, Link, Time, check
+from fakempi.core.network.cost import Link
+from fakempi.core.network.models.builtin import BuiltinModel, Count
+from fakempi.core.network.parameters import Time, check
 from fakempi.errors import MPIValueError
 from fakempi.errors.classes import ERR_ARG
 
@@ -108,7 +111,8 @@ class Level(NamedTuple):
     errors: tuple[ErrorRange, ...] = ()
 
 
-class MultiLevel(CostModel):
+@dataclass(eq=False, repr=False)
+class MultiLevel(BuiltinModel):
     """A measured machine: piecewise-linear costs within a cache, a socket, a node, and between nodes.
 
     A transfer of n bytes arrives after time(n). It holds the ports of both processes for gap(n), and the send ends after
@@ -121,16 +125,10 @@ class MultiLevel(CostModel):
     ranks_per_node, ranks_per_socket, ranks_per_cache
         The number of processes per node, per socket of a node, and per last-level cache of a socket; they fill all in
         order. None: one node; one socket per node; one cache per socket.
-    eager_limit
-        A message of at most this number of bytes does not wait for its receive. With 0, every message waits.
-    duplex
-        Whether a process can send and receive at the same time.
-    ports
-        The number of messages that a process can send at a time, and the number that it can receive at a time.
-    compute_per_byte
-        Modeled seconds to combine one byte in a reduction.
     provenance
         Where the numbers are from, as (name, text); not used in a run.
+    eager_limit, duplex, ports, compute_per_byte, files
+        See `CostModel`.
 
     Examples
     --------
@@ -141,27 +139,17 @@ class MultiLevel(CostModel):
     20
     """
 
-    not_compared = ("provenance",)
+    levels: dict[str, Level]
+    ranks_per_node: Count | None = None
+    ranks_per_socket: Count | None = None
+    ranks_per_cache: Count | None = None
+    _: KW_ONLY
+    provenance: Iterable[tuple[str, str]] = field(default=(), compare=False)
 
-    def __init__(
-        self,
-        levels: dict[str, Level],
-        ranks_per_node: int | None = None,
-        ranks_per_socket: int | None = None,
-        ranks_per_cache: int | None = None,
-        *,
-        eager_limit: int = 65536,
-        duplex: bool = True,
-        ports: int = 1,
-        compute_per_byte: Time = 0,
-        provenance: Iterable[tuple[str, str]] = (),
-    ) -> None:
-        self.levels = {name: levels[name] for name in LEVELS if name in levels}
-        self.unknown = [name for name in levels if name not in LEVELS]
-        self.ranks_per_node, self.ranks_per_socket, self.ranks_per_cache = ranks_per_node, ranks_per_socket, ranks_per_cache
-        self.eager_limit, self.duplex, self.ports = eager_limit, duplex, ports
-        self.compute_per_byte, self.provenance = compute_per_byte, tuple(provenance)
-        self.validate()
+    def __post_init__(self) -> None:
+        self.levels = dict(sorted(self.levels.items(), key=lambda each: (*LEVELS, each[0]).index(each[0])))
+        self.provenance = tuple(self.provenance)
+        super().__post_init__()
         # With a gap, a short message may overtake a long one, and with half duplex those of other levels, too.
         self.in_order = type(self) is MultiLevel and all(level.gap is None for level in self.levels.values())
         known = list(self.levels.values())
@@ -177,12 +165,10 @@ class MultiLevel(CostModel):
     def validate(self) -> None:
         """Raise an error if a level is unknown or missing, or a number is invalid."""
         super().validate()
-        if self.unknown or not self.levels:
-            found = ", ".join(map(repr, self.unknown)) or "none"
+        unknown = [name for name in self.levels if name not in LEVELS]
+        if unknown or not self.levels:
+            found = ", ".join(map(repr, unknown)) or "none"
             raise MPIValueError(ERR_ARG, f"MultiLevel: levels must be some of {', '.join(LEVELS)}, not {found}.")
-        for name in ("ranks_per_node", "ranks_per_socket", "ranks_per_cache"):
-            if (number := getattr(self, name)) is not None:
-                check("MultiLevel", minimum=1, **{name: number})
         if self.ranks_per_node is not None and "network" not in self.levels:
             raise MPIValueError(
                 ERR_ARG,
@@ -241,6 +227,7 @@ class MultiLevel(CostModel):
             seconds = time(nbytes)
             return seconds, seconds, seconds
         return gap(nbytes), overhead(nbytes), time(nbytes)
+
 
 class _Costs(NamedTuple):
     """A level, and its costs with the defaults filled in."""

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from math import prod
-from typing import ClassVar
 
-from fakempi.core.network.cost import Time, check
-from fakempi.core.network.models.hockney import Hockney
+from fakempi.core.network.cost import Link
+from fakempi.core.network.models.builtin import Count
 from fakempi.core.network.models.linked import Linked
+from fakempi.core.network.parameters import check
 from fakempi.errors import MPITypeError
 from fakempi.errors.classes import ERR_ARG
 
 
+@dataclass(eq=False, repr=False)
 class Torus(Linked):
     """Nodes in a grid, numbered as by `Create_cart` (the last coordinate varies fastest), each connected to its neighbors.
 
@@ -33,12 +35,8 @@ class Torus(Linked):
         The number of parallel links from each node to each neighbor.
     intra
         The cost model of transfers within a node.
-    eager_limit
-        A message of at most this number of bytes does not wait for its receive. With 0, every message waits.
-    ports
-        The number of messages that a process can send at a time, and the number that it can receive at a time.
-    compute_per_byte
-        Modeled seconds to combine one byte in a reduction.
+    eager_limit, ports, compute_per_byte, files
+        See `CostModel`.
 
     Examples
     --------
@@ -47,42 +45,33 @@ class Torus(Linked):
     3
     """
 
-    stored_as: ClassVar[dict[str, str]] = {"links": "width"}
+    shape: int | Sequence[int] = (4, 4, 4)
+    ranks_per_node: Count = 1
+    _: KW_ONLY
+    links: int = 1
 
-    def __init__(
-        self,
-        shape: int | Sequence[int] = (4, 4, 4),
-        ranks_per_node: int = 1,
-        *,
-        t_s: Time = 2e-6,
-        t_hop: Time = 1e-7,
-        t_w: Time = 1e-9,
-        gap: Time = 0,
-        links: int = 1,
-        intra: Hockney | None = None,
-        eager_limit: int = 65536,
-        ports: int = 1,
-        compute_per_byte: Time = 0,
-    ) -> None:
-        self.shape = (shape,) if isinstance(shape, int) else tuple(shape)
-        super().__init__(
-            prod(self.shape), ranks_per_node, t_s=t_s, t_hop=t_hop, t_w=t_w, gap=gap, width=links, intra=intra,
-            eager_limit=eager_limit, ports=ports, compute_per_byte=compute_per_byte,
-        )  # fmt: skip
+    def __post_init__(self) -> None:
+        self.shape = self._shape = (self.shape,) if isinstance(self.shape, int) else tuple(self.shape)
+        super().__post_init__()
 
     def validate(self) -> None:
         """Raise an error if the shape has no nodes."""
         super().validate()
-        for extent in self.shape:
+        check("Torus", minimum=1, width=self.links)
+        for extent in self._shape:
             if not isinstance(extent, int):
                 raise MPITypeError(ERR_ARG, f"Torus: shape={self.shape!r} has {extent!r}, which is not an integer.")
             check(f"Torus: shape={self.shape!r}", minimum=1, extent=extent)
 
+    def count_nodes(self) -> int:
+        """Return the product of the extents."""
+        return prod(self._shape)
+
     def path(self, source_node: int, dest_node: int) -> Sequence[Hashable]:
         """Return names of links: the node that they lead away from, the dimension, and the direction."""
         names: list[Hashable] = []
-        node, stride = source_node, self.nodes
-        for dimension, extent in enumerate(self.shape):
+        node, stride = source_node, self.node_count
+        for dimension, extent in enumerate(self._shape):
             stride //= extent
             coordinate = node // stride % extent
             up = (dest_node // stride - coordinate) % extent
@@ -94,10 +83,14 @@ class Torus(Linked):
                 coordinate = following
         return names
 
+    def link(self, name: Hashable) -> Link:
+        """Return all links from a node to a neighbor as one wide link; all neighbors have equal links."""
+        return Link(self.t_w, self.links, self.gap, self.t_hop)
+
     def hops(self, source_node: int, dest_node: int) -> int:
         """Return the sum of the distances along all dimensions."""
         total, source, dest = 0, source_node, dest_node
-        for extent in reversed(self.shape):
+        for extent in reversed(self._shape):
             up = (dest - source) % extent
             total += min(up, extent - up)
             source, dest = source // extent, dest // extent

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 
-from fakempi.core.network.cost import Link, Time, check
+from fakempi.core.network.cost import Link
+from fakempi.core.network.models.builtin import Count
 from fakempi.core.network.models.hockney import Hockney
 from fakempi.core.network.models.linked import Linked
+from fakempi.core.network.parameters import Time, check
 
 
+@dataclass(eq=False, repr=False)
 class TwoGroups(Linked):
     """Two groups that are connected by few or unequal links: the first processes are one group, all others the second.
 
@@ -25,12 +29,8 @@ class TwoGroups(Linked):
         Seconds per byte of each link between the groups; the number of links is the number of values.
     t_s, t_hop, t_w, gap
         Seconds to start a transfer, per link of its path, and per byte; additional seconds for which it holds each link.
-    eager_limit
-        A message of at most this number of bytes does not wait for its receive. With 0, every message waits.
-    ports
-        The number of messages that a process can send at a time, and the number that it can receive at a time.
-    compute_per_byte
-        Modeled seconds to combine one byte in a reduction.
+    eager_limit, ports, compute_per_byte, files
+        See `CostModel`.
 
     Examples
     --------
@@ -39,33 +39,29 @@ class TwoGroups(Linked):
     3.0
     """
 
-    def __init__(
-        self,
-        first: int,
-        link_t_w: Sequence[Time] = (1e-9,),
-        *,
-        t_s: Time = 1e-6,
-        t_hop: Time = 0,
-        t_w: Time = 1e-9,
-        gap: Time = 0,
-        eager_limit: int = 65536,
-        ports: int = 1,
-        compute_per_byte: Time = 0,
-    ) -> None:
-        self.first, self.link_t_w = first, (link_t_w,) if isinstance(link_t_w, int | float) else tuple(link_t_w)
-        super().__init__(
-            first + 1, 1, t_s=t_s, t_hop=t_hop, t_w=t_w, gap=gap, width=1, intra=Hockney(t_s, t_w),
-            eager_limit=eager_limit, ports=ports, compute_per_byte=compute_per_byte,
-        )  # fmt: skip
+    first: Count
+    link_t_w: Sequence[Time] = (1e-9,)
+    _: KW_ONLY
+    t_s: Time = 1e-6
+    t_hop: Time = 0
+    intra: Hockney = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.link_t_w = (self.link_t_w,) if isinstance(self.link_t_w, int | float) else tuple(self.link_t_w)
+        self.intra = Hockney(self.t_s, self.t_w)
+        super().__post_init__()
         self.places = None
 
     def validate(self) -> None:
         """Raise an error if a group is empty, or no link connects the two."""
         super().validate()
-        check("TwoGroups", minimum=1, first=self.first)
         check("TwoGroups, number of links", minimum=1, k=len(self.link_t_w))
         for number, t_w in enumerate(self.link_t_w):
             check(f"TwoGroups, link {number}", t_w=t_w)
+
+    def count_nodes(self) -> int:
+        """Return the number of nodes of the first group, and one more: the second group has any number."""
+        return self.first + 1
 
     def location(self, process: int) -> dict[str, Hashable]:
         """Return the group of a process, and its node, which has no other process."""

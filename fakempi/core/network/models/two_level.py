@@ -8,14 +8,19 @@ clusters. By default a message holds the port only for its bytes. If it also hol
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from functools import partial
 
-from fakempi.core.network.cost import CostModel, Link, Time, check
-from fakempi.core.network.models.hockney import Hockney
+from fakempi.core.network.cost import Link
+from fakempi.core.network.models.builtin import BuiltinModel, Count
+from fakempi.core.network.models.hockney import Hockney, within_node
+from fakempi.core.network.parameters import Time
 from fakempi.errors import MPIValueError
 from fakempi.errors.classes import ERR_ARG
 
 
-class TwoLevel(CostModel):
+@dataclass(eq=False, repr=False)
+class TwoLevel(BuiltinModel):
     """Two Hockney models, `intra` and `inter`, and the node of each process.
 
     A transfer of n bytes between two nodes takes inter.t_s + n inter.t_w, and holds the ports of both processes for that
@@ -36,14 +41,8 @@ class TwoLevel(CostModel):
         How many transfers a node can send, and receive, at a time.
     network_gap
         Additional seconds for which a transfer holds a network port; None: also during the start-up time.
-    eager_limit
-        A message of at most this number of bytes does not wait for its receive. With 0, every message waits.
-    duplex
-        Whether a process can send and receive at the same time.
-    ports
-        The number of messages that a process can send at a time, and the number that it can receive at a time.
-    compute_per_byte
-        Modeled seconds to combine one byte in a reduction.
+    eager_limit, duplex, ports, compute_per_byte, files
+        See `CostModel`.
 
     Examples
     --------
@@ -53,36 +52,21 @@ class TwoLevel(CostModel):
     20
     """
 
-    def __init__(
-        self,
-        ranks_per_node: int = 1,
-        *,
-        placement: Sequence[int | str] | None = None,
-        intra: Hockney | None = None,
-        inter: Hockney | None = None,
-        network_ports: int = 1,
-        network_gap: Time | None = 0,
-        eager_limit: int = 65536,
-        duplex: bool = True,
-        ports: int = 1,
-        compute_per_byte: Time = 0,
-    ) -> None:
-        self.ranks_per_node = ranks_per_node
-        self.placement = None if placement is None else tuple(placement)
-        self.places = None if self.placement is None else len(self.placement)
-        self.intra = intra or Hockney(t_s=5e-7, t_w=2e-10)
-        self.inter = inter or Hockney(t_s=2e-6, t_w=1e-9)
-        self.network_ports, self.network_gap = network_ports, network_gap
-        self.in_order = type(self) is TwoLevel and self.intra.in_order and self.inter.in_order  # none overrides transfer
-        self.eager_limit, self.duplex, self.ports = eager_limit, duplex, ports
-        self.compute_per_byte = compute_per_byte
-        self.validate()
+    ranks_per_node: Count = 1
+    _: KW_ONLY
+    placement: Sequence[int | str] | None = None
+    intra: Hockney = field(default_factory=within_node)
+    inter: Hockney = field(default_factory=partial(Hockney, t_s=2e-6, t_w=1e-9))
+    network_ports: Count = 1
+    network_gap: Time | None = 0
 
-    def validate(self) -> None:
-        """Raise an error if a node has no processes, or a cost is negative."""
-        super().validate()
-        check("TwoLevel", minimum=1, ranks_per_node=self.ranks_per_node)
-        check("TwoLevel", network_gap=0 if self.network_gap is None else self.network_gap)
+    def __post_init__(self) -> None:
+        self.placement = None if self.placement is None else tuple(self.placement)
+        self.places = None if self.placement is None else len(self.placement)
+        self.intra = self.intra or within_node()
+        self.inter = self.inter or Hockney(t_s=2e-6, t_w=1e-9)
+        super().__post_init__()
+        self.in_order = type(self) is TwoLevel and self.intra.in_order and self.inter.in_order  # none overrides transfer
 
     def node(self, process: int) -> int | str:
         """Return the node of a process: by the placement, or in order."""

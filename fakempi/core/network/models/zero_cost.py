@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from fakempi.core.network.cost import CostModel, Time
+from dataclasses import dataclass, field
+
+from fakempi.core.network.models.builtin import BuiltinModel, Count
+from fakempi.core.network.parameters import Time
 
 
-class ZeroCost(CostModel):
+@dataclass(eq=False, repr=False)
+class ZeroCost(BuiltinModel):
     """Transfers take no time, so ports are never busy, and only `compute` advances clocks.
 
     Parameters
     ----------
-    eager_limit
-        A message of at most this number of bytes does not wait for its receive. With 0, every message waits.
+    eager_limit, files
+        See `CostModel`.
 
     Examples
     --------
@@ -20,10 +24,13 @@ class ZeroCost(CostModel):
     0
     """
 
-    def __init__(self, eager_limit: int = 65536) -> None:
-        self.eager_limit = eager_limit
+    duplex: bool = field(default=True, init=False)
+    ports: Count = field(default=1, init=False)
+    compute_per_byte: Time = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self.in_order = type(self) is ZeroCost  # a subclass may override transfer
-        self.validate()
 
     def transfer(self, source: int, dest: int, nbytes: int) -> tuple[Time, Time, Time]:
         """Return zero for all three times."""

@@ -8,10 +8,10 @@ import sys
 from types import FrameType
 from typing import Any
 
-from fakempi.processes.child.patches.finders import ChangeModule
+from fakempi.core.import_hooks import ImportHooks
 
 
-def ignore_breakpoints(rank: int) -> None:
+def ignore_breakpoints(rank: int, hooks: ImportHooks) -> None:
     """Ignore `breakpoint()`, unless PYTHONBREAKPOINT is set, and `pdb.set_trace()`: without input, pdb would end the run."""
 
     def report(call: str, frame: FrameType) -> None:
@@ -37,7 +37,4 @@ def ignore_breakpoints(rank: int) -> None:
 
     if "PYTHONBREAKPOINT" not in os.environ:
         sys.breakpointhook = breakpoint_hook
-    if "pdb" in sys.modules:
-        change(sys.modules["pdb"])
-    else:
-        sys.meta_path.insert(0, ChangeModule("pdb", change))
+    hooks.add("pdb", change)

@@ -6,17 +6,16 @@ import functools
 import select
 import selectors
 import socket
-import sys
 from collections.abc import Callable
 from typing import Any
 
-from fakempi.processes.child.patches.finders import ChangeModule
+from fakempi.core.import_hooks import ImportHooks
 from fakempi.processes.child.threads import is_main_thread, main_thread_waits
 
 CONNECTIONS = "multiprocessing.connection"
 
 
-def let_others_run_first(can_call: Callable[[], bool], let_others_run: Callable[[], bool]) -> None:
+def let_others_run_first(can_call: Callable[[], bool], let_others_run: Callable[[], bool], imports: ImportHooks) -> None:
     """Replace functions that wait for sockets: they let other ranks run.
 
     If another thread is in a call, others run anyway, and a process that the rank has forked cannot call. Selectors of other
@@ -35,7 +34,7 @@ def let_others_run_first(can_call: Callable[[], bool], let_others_run: Callable[
     hooks = Sockets(setattr, let_run_where_rank_waits).hooks
     for module in (select, selectors):
         hooks[module.__name__](module)
-    sys.meta_path.insert(0, ChangeModule(CONNECTIONS, hooks[CONNECTIONS]))
+    imports.add(CONNECTIONS, hooks[CONNECTIONS])
 
 
 def join_by_addresses(kind: Any, join_at: Callable[..., Any]) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError
-from collections.abc import Callable
+
+from fakempi.apps.cli.options.values import jobs, seconds
 
 LEARN = """\
 examples:
@@ -28,8 +29,8 @@ exit code: 0 if the exercise passes, 1 if not, 2 for a usage error.
 USAGE = "fakempi learn [--list | --check N | --hint N | --reset N] [options] [DIR]\n       fakempi learn --grade DIR ..."
 
 
-def add_learn(learn: ArgumentParser, seconds: Callable[[str], float], count: Callable[[str], int]) -> None:
-    """Add the options to a parser; `seconds` and `count` parse positive numbers."""
+def add_learn(learn: ArgumentParser) -> None:
+    """Add the options to a parser."""
     learn.usage = USAGE
     learn.add_argument("directory", nargs="?", metavar="DIR", help="directory of exercises (default mpi_course)")
     action = learn.add_mutually_exclusive_group()
@@ -44,7 +45,7 @@ def add_learn(learn: ArgumentParser, seconds: Callable[[str], float], count: Cal
     learn.add_argument("--from", dest="more", metavar="DIR", action="append", default=[], help="add the exercises in DIR")
     learn.add_argument("--seconds", type=seconds, metavar="S", default=10.0, help="time limit of a check (default 10)")
     learn.add_argument("--memory", type=_megabytes, metavar="MIB", default=4096, help="memory limit (default 4096)")
-    learn.add_argument("--jobs", type=count, metavar="N", help="parallel checks of --grade (default: one per core)")
+    learn.add_argument("--jobs", type=jobs, metavar="N", help="parallel checks of --grade (default: one per core)")
 
 
 def _megabytes(text: str) -> int:

@@ -1,0 +1,1 @@
+"""Functions that tests of several directories share."""
