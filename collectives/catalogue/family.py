@@ -32,9 +32,8 @@ def member(module: str, code: Callable[..., Any], **claims: Any) -> Callable[[Ca
         made.__module__, made.__name__ = module, f"{operation}_{name}"
         made.__qualname__ = made.__name__
         made.__signature__ = signature(function).replace(parameters=[*own, *added, tag])
-        made.__wrapped__ = getattr(
-            code, "func", code
-        )  # has the annotations of the parameters; `func` of a functools.partial
+        made.__code__ = function.__code__.replace(co_name=made.__name__)  # traces and tracebacks name the algorithm
+        made.__wrapped__ = getattr(code, "func", code)  # has the parameters' annotations; `func` of a functools.partial
         return algorithm(**claims)(made)
 
     return declared

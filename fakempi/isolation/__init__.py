@@ -13,12 +13,8 @@ process_state    working directory and environment variables of each rank
 settings/    settings of the process that belong to a rank: attributes of modules, signal handlers, variables of a launcher
 imports    private and shared modules, and the finder that imports them
 finders    the order of finders on `sys.meta_path`
-dependency_scan    finds packages that each rank needs a copy of, from their sources
-mpi4py_bindings    detects whether a source stores an object of mpi4py
-shared_package_checks    reports shared packages that store values of one rank
-package_failures    recognizes failures that may come from sharing a package
+packages/    which installed packages each rank needs a copy of, and failures that come from sharing one
 loaders    loaders that share work between ranks
-mpi_libraries    rejects compiled modules that call an MPI library
 shadowed_modules    files next to the script that shadow modules of the emulator
 mpi4py_modules    the modules that `import mpi4py` finds
 mpi4py/    the emulated mpi4py package, apart from `mpi4py.MPI`

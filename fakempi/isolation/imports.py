@@ -20,7 +20,10 @@ from typing import Any
 from fakempi.core.import_hooks import CallbackLoader
 from fakempi.errors import MPIValueError
 from fakempi.errors.classes import ERR_ARG
-from fakempi.isolation.dependency_scan import (
+from fakempi.isolation.finders import Finders
+from fakempi.isolation.loaders import ExtensionLoader, NamespacePackageLoader, SourceLoader
+from fakempi.isolation.mpi4py_modules import missing
+from fakempi.isolation.packages.dependency_scan import (
     ALWAYS_PRIVATE,
     MOSTLY_COMPILED,
     SHARED,
@@ -33,11 +36,8 @@ from fakempi.isolation.dependency_scan import (
     scan_text,
     unit_of,
 )
-from fakempi.isolation.finders import Finders
-from fakempi.isolation.loaders import ExtensionLoader, NamespacePackageLoader, SourceLoader
-from fakempi.isolation.mpi4py_modules import missing
+from fakempi.isolation.packages.shared_package_checks import SharedPackageCheck
 from fakempi.isolation.rank_state import RankState
-from fakempi.isolation.shared_package_checks import SharedPackageCheck
 from fakempi.mpi.base.call_site import frame_at
 
 _ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))

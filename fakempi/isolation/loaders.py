@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from fakempi.errors import MPIError
 from fakempi.errors.classes import ERR_OTHER
-from fakempi.isolation.mpi_libraries import reject_mpi_library
+from fakempi.isolation.packages.mpi_libraries import reject_mpi_library
 from fakempi.mpi.comms.predefined import COMM_SELF, COMM_WORLD
 
 _NamespaceLoader: Any = getattr(external, "NamespaceLoader", None) or external._NamespaceLoader

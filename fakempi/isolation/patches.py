@@ -18,7 +18,7 @@ import numpy as np
 
 from fakempi.errors.tracebacks import hide_frames
 from fakempi.isolation.clocks import LikeBuiltin, patch_clocks
-from fakempi.isolation.dependency_scan import scan
+from fakempi.isolation.packages.dependency_scan import scan
 from fakempi.isolation.rank_state import RankState
 from fakempi.mpi.base.call_site import frame_at
 from fakempi.mpi.base.current import current_process

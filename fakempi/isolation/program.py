@@ -21,7 +21,7 @@ from fakempi.isolation.imports import choices
 from fakempi.isolation.main_module import begin_main, call_excepthook, call_own_excepthook, compiled, exit_code, main_in
 from fakempi.isolation.namespace import NAMESPACES
 from fakempi.isolation.output import finish_output
-from fakempi.isolation.package_failures import explanation
+from fakempi.isolation.packages.package_failures import explanation
 from fakempi.isolation.patches import new_root
 from fakempi.isolation.rank_state import RankState
 from fakempi.isolation.settings.launchers import check_launcher, launcher_variables

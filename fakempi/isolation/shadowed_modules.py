@@ -16,8 +16,8 @@ from contextlib import AbstractContextManager
 from importlib.machinery import all_suffixes
 from typing import Any
 
-from fakempi.isolation.dependency_scan import STDLIB_NAMES
 from fakempi.isolation.imports import EMULATOR_DIRECTORIES, is_installed
+from fakempi.isolation.packages.dependency_scan import STDLIB_NAMES
 from fakempi.isolation.patches import Patches
 from fakempi.mpi.base.call_site import frame_at
 

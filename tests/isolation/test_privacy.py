@@ -13,7 +13,7 @@ import pytest
 
 import fakempi
 from fakempi.isolation import program
-from fakempi.isolation.dependency_scan import ImportGraph, Unit
+from fakempi.isolation.packages.dependency_scan import ImportGraph, Unit
 from tests.isolation.harness import COMM, IN_PROCESSES, Capture, play
 from tests.isolation.test_installed import Install, install
 

@@ -26,7 +26,7 @@ from typing import Any
 
 from fakempi.core.interpreter import is_tested
 from fakempi.extensions.threads.types import Patch
-from fakempi.isolation.dependency_scan import STDLIB_NAMES
+from fakempi.isolation.packages.dependency_scan import STDLIB_NAMES
 from fakempi.isolation.rank_state import STORED, RankState
 from fakempi.isolation.settings.exchange import AllNames, Attribute, Settings, executes_shared_module, is_emulator
 from fakempi.mpi.base.call_site import frame_at

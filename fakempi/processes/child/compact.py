@@ -14,7 +14,7 @@ from typing import Any
 
 from fakempi.processes.child.encoding import Default, Encoder, OpaquePickle, Proxy
 from fakempi.processes.child.segments import Segment, Segments
-from fakempi.processes.child.sites import Site
+from fakempi.processes.child.sites import CallSite
 from fakempi.processes.protocol import (
     BUFFER,
     BYTES,
@@ -83,7 +83,14 @@ class Compact:
         self.chars: dict[int, str] = {}  # id of a dtype of numbers -> its character
 
     def call(
-        self, number: int, site: Site, target: Any, args: tuple[Any, ...], notes: Any, reads: int, memory: list[ArrayMemory]
+        self,
+        number: int,
+        site: CallSite,
+        target: Any,
+        args: tuple[Any, ...],
+        notes: Any,
+        reads: int,
+        memory: list[ArrayMemory],
     ) -> bytes | None:
         """Return a call as bytes, and add memory that it uses to `memory`; None if the call needs a pickle.
 

@@ -10,7 +10,7 @@ from typing import Any
 
 def reject_mpi_libraries(shared: Sequence[str]) -> None:
     """Make the import of a compiled module that calls an MPI library fail, unless its package is in `shared`."""
-    from fakempi.isolation.mpi_libraries import (
+    from fakempi.isolation.packages.mpi_libraries import (
         reject_mpi_library,  # not at the top: `child.process` replaces the package first
     )
 

@@ -19,7 +19,7 @@ from functools import cache
 from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec
 from typing import NamedTuple
 
-from fakempi.isolation.mpi4py_bindings import binds_mpi4py
+from fakempi.isolation.packages.mpi4py_bindings import binds_mpi4py
 
 STDLIB_NAMES = sys.stdlib_module_names
 SHARED = frozenset({"fakempi", "mpi4py", "numpy", "rich", "greenlet", "pytest", "_pytest", "pluggy"})

@@ -18,7 +18,7 @@ from fakempi.errors import MPIError
 from fakempi.errors.classes import ERR_OTHER
 from fakempi.extensions.threads.current import current_task
 from fakempi.extensions.threads.module_locks import is_importing
-from fakempi.isolation.dependency_scan import ALWAYS_PRIVATE
+from fakempi.isolation.packages.dependency_scan import ALWAYS_PRIVATE
 from fakempi.isolation.rank_state import RankState
 from fakempi.mpi.comms.predefined import COMM_SELF, COMM_WORLD
 

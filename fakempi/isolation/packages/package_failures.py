@@ -13,8 +13,8 @@ import sys
 from collections.abc import Iterator
 from types import FrameType
 
-from fakempi.isolation.dependency_scan import SHARED, has_extension_modules
 from fakempi.isolation.imports import Finder, is_installed
+from fakempi.isolation.packages.dependency_scan import SHARED, has_extension_modules
 
 _TWICE = re.compile(r"\b(already|duplicate\w*|twice|conflict\w*)\b", re.IGNORECASE)
 
