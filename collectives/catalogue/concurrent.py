@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 
 from collectives.catalogue.algorithm import Algorithm, Case, Claims
 from collectives.catalogue.conditions import no_scratch
-from collectives.catalogue.schedule import Combining, Preposted, Round, Rounds, Served, Streams, renumbered
+from collectives.catalogue.schedule import Combining, LinearPhase, PrepostedRound, Round, Rounds, Streams, renumbered
 
 
 class GroupCase(NamedTuple):
@@ -93,9 +93,9 @@ def at_once(plans: Sequence[tuple[Sequence[int], Rounds]]) -> Iterator[Round]:
     """
     for rounds in zip_longest(*([renumbered(each, ranks) for each in plan] for ranks, plan in plans), fillvalue=()):
         # The groups are independent, so entries that are not plain rounds may precede the rounds of other groups.
-        yield from (each for each in rounds if isinstance(each, (Streams, Served, Combining)))
-        plain = [each for each in rounds if not isinstance(each, (Streams, Served, Combining))]
+        yield from (each for each in rounds if isinstance(each, (Streams, LinearPhase, Combining)))
+        plain = [each for each in rounds if not isinstance(each, (Streams, LinearPhase, Combining))]
         for preposted in (True, False):
-            joined = list(chain.from_iterable(each for each in plain if isinstance(each, Preposted) == preposted))
+            joined = list(chain.from_iterable(each for each in plain if isinstance(each, PrepostedRound) == preposted))
             if joined:
-                yield Preposted(joined) if preposted else joined
+                yield PrepostedRound(joined) if preposted else joined

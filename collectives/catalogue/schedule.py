@@ -6,7 +6,8 @@ time, and it begins its next round when both are complete. A process without tra
 reduction a process combines received data after the round's transfers and before its next round. Under these rules the times
 in the single-port model follow from an exact recurrence, `clocks`: a transfer begins when both its processes have reached
 the round, since both ports are free then. `Streams` replaces a round if sends and receives proceed independently, each in
-its own order. `Served` replaces a round if processes post several messages at once. `Combining` is a phase without messages.
+its own order. `LinearPhase` replaces a round if processes post several messages at once. `Combining` is a phase without
+messages.
 """
 
 from __future__ import annotations
@@ -81,17 +82,17 @@ class Streams(list[Transfer]):
         return {r: max(out.get(r, low), into.get(r, low)) for r in sorted({*out, *into})}
 
 
-class Preposted(list[Transfer]):
+class PrepostedRound(list[Transfer]):
     """A round whose receives are posted in an earlier round. Times are those of any round; a trace shows the difference."""
 
 
-class Posted(list[Transfer]):
+class NonblockingRound(list[Transfer]):
     """A round in which processes post their messages and wait for all of them. Times are those of any round."""
 
     synchronous = False  # whether no send is buffered
 
 
-class Served(list[Transfer]):
+class LinearPhase(list[Transfer]):
     """A phase instead of a round: each process posts all its receives, then all its sends, in order, and waits for all.
 
     A process with several sends serves first the receivers that are ready first, and a process with several receives the
@@ -102,9 +103,9 @@ class Served(list[Transfer]):
     def ends(self, clock: Sequence[Seconds], t_s: Seconds, t_w: Seconds) -> dict[int, Seconds]:
         """The time at which each process is done; a transfer begins when both processes are ready and the port is free.
 
-        >>> Served([Transfer(0, 1, 5), Transfer(0, 2, 5), Transfer(1, 0, 1)]).ends([0, 7, 0], 0, 1)
+        >>> LinearPhase([Transfer(0, 1, 5), Transfer(0, 2, 5), Transfer(1, 0, 1)]).ends([0, 7, 0], 0, 1)
         {0: 12, 1: 12, 2: 5}
-        >>> Served([Transfer(1, 0, 5), Transfer(2, 0, 5)]).ends([0, 7, 0], 0, 1)
+        >>> LinearPhase([Transfer(1, 0, 5), Transfer(2, 0, 5)]).ends([0, 7, 0], 0, 1)
         {0: 12, 1: 12, 2: 5}
         """
         out = {t.source: clock[t.source] for t in self}
@@ -142,7 +143,7 @@ def clocks(schedule: Rounds, p: int, t_s: Seconds, t_w: Seconds, c: Seconds = 0)
     """
     clock: list[Seconds] = [0] * p
     for transfers in schedule:
-        if isinstance(transfers, (Streams, Served)):
+        if isinstance(transfers, (Streams, LinearPhase)):
             for rank, done in transfers.ends(clock, t_s, t_w).items():
                 clock[rank] = done
             continue
@@ -191,7 +192,7 @@ def renumbered(transfers: Round, ranks: Sequence[int]) -> Round:
         return Streams(renamed, [(ranks[source], ranks[dest]) for source, dest in transfers.received])
     if isinstance(transfers, Combining):
         return Combining({ranks[rank]: nbytes for rank, nbytes in transfers.combined.items()})
-    return type(transfers)(renamed) if isinstance(transfers, (Served, Preposted, Posted)) else renamed
+    return type(transfers)(renamed) if isinstance(transfers, (LinearPhase, PrepostedRound, NonblockingRound)) else renamed
 
 
 def without_empty(transfers: Iterable[Transfer]) -> list[Transfer]:

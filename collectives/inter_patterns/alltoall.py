@@ -21,7 +21,7 @@ from typing import Any
 from collectives.catalogue.algorithm import Case
 from collectives.catalogue.schedule import Round, Seconds, Transfer, message, without_empty
 from collectives.inter_patterns.groups import comes_first, group_and_rank
-from collectives.inter_patterns.posted import SynchronouslyPosted
+from collectives.inter_patterns.posted import SynchronousRound
 from collectives.tools.messages import exchange, is_empty, wait_all
 from collectives.tools.protocol import Intercomm
 from collectives.tools.unbuffered import UnbufferedBetween
@@ -94,7 +94,7 @@ def exchange_in_rounds_schedule(case: Case) -> Iterator[Round]:
         pairs = [(a, b) for a, b in other_rank if b is not None]
         there = [Transfer(a, case.p + b, blocks(case, True, a, b)) for a, b in pairs]
         back = [Transfer(case.p + b, a, blocks(case, False, b, a)) for a, b in pairs]
-        yield SynchronouslyPosted(without_empty([*there, *back]))
+        yield SynchronousRound(without_empty([*there, *back]))
 
 
 def exchange_spreading_schedule(case: Case) -> Iterator[Round]:
@@ -103,7 +103,7 @@ def exchange_spreading_schedule(case: Case) -> Iterator[Round]:
     for i in range(n):
         there = [Transfer(a, p + b, blocks(case, True, a, b)) for a in range(p) if (b := (a + i) % n) < q]
         back = [Transfer(p + b, a, blocks(case, False, b, a)) for b in range(q) if (a := (b + i) % n) < p]
-        yield SynchronouslyPosted(without_empty([*there, *back]))
+        yield SynchronousRound(without_empty([*there, *back]))
 
 
 def even_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:

@@ -20,7 +20,7 @@ from math import isqrt
 from typing import NamedTuple
 
 from collectives.catalogue.schedule import Round, Transfer, without_empty
-from collectives.inter_patterns.posted import SynchronouslyPosted
+from collectives.inter_patterns.posted import SynchronousRound
 from collectives.patterns.reductions import combine
 from collectives.tools.blocks import Layout, scratch
 from collectives.tools.messages import exchange
@@ -123,4 +123,4 @@ def chain_and_star_schedule(slots: RoundPlan, blocks: Layout, itemsize: int) -> 
         if piece is not None:
             size = Layout.nearly_equal(blocks.size(leaf), slots.pieces).size(piece)
             transfers.append(Transfer(q, leaf, size * itemsize))
-        yield SynchronouslyPosted(without_empty(transfers))
+        yield SynchronousRound(without_empty(transfers))

@@ -15,7 +15,7 @@ import numpy as np
 
 from collectives.catalogue.algorithm import Algorithm, Case, Claims
 from collectives.catalogue.family import chosen
-from collectives.catalogue.schedule import OTHER_DATA, Rounds, Seconds, Served, Transfer, message
+from collectives.catalogue.schedule import OTHER_DATA, LinearPhase, Rounds, Seconds, Transfer, message
 from collectives.inter_patterns.groups import (
     GroupPart,
     ReduceScatterCall,
@@ -99,7 +99,7 @@ def plan(all_sizes: bool, case: Case) -> Rounds | None:
     scatters = [Transfer(0, p + j, nbytes) for j, nbytes in enumerate(b) if nbytes]
     scatters += [Transfer(p, i, nbytes) for i, nbytes in enumerate(a) if nbytes]
     sizes = [[Transfer(0, p, 8 * to_b, start=OTHER_DATA), Transfer(p, 0, 8 * to_a, start=OTHER_DATA)]]
-    return sequential(sizes, concurrent(parts(case)), [Served(scatters)])
+    return sequential(sizes, concurrent(parts(case)), [LinearPhase(scatters)])
 
 
 def bytes_sent(all_sizes: bool, case: Case, rank: int) -> int:

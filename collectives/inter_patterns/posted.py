@@ -8,23 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from collectives.catalogue.schedule import Combining, Posted, Preposted, Round, Rounds, Served, Streams
+from collectives.catalogue.schedule import Combining, LinearPhase, NonblockingRound, PrepostedRound, Round, Rounds, Streams
 
 
-class SynchronouslyPosted(Posted):
+class SynchronousRound(NonblockingRound):
     """A round whose messages are not buffered."""
 
     synchronous = True
 
 
-class SynchronouslyServed(Served):
+class SynchronousLinearPhase(LinearPhase):
     """A phase whose messages are not buffered."""
 
     synchronous = True
 
 
 def posted(plan: Rounds | None, *, synchronous: bool = False) -> Rounds | None:
-    """The schedule with `Posted` rounds; `synchronous` on an `Unbuffered` communicator.
+    """The schedule with `NonblockingRound`s; `synchronous` on an `Unbuffered` communicator.
 
     >>> from collectives.catalogue.schedule import Transfer
     >>> list(posted([[Transfer(0, 1, 5)]]))
@@ -35,9 +35,9 @@ def posted(plan: Rounds | None, *, synchronous: bool = False) -> Rounds | None:
 
 def _posted(plan: Rounds, synchronous: bool) -> Iterator[Round]:
     for transfers in plan:
-        if isinstance(transfers, Served):
-            yield SynchronouslyServed(transfers) if synchronous else transfers
-        elif isinstance(transfers, (Streams, Preposted, Combining)):
+        if isinstance(transfers, LinearPhase):
+            yield SynchronousLinearPhase(transfers) if synchronous else transfers
+        elif isinstance(transfers, (Streams, PrepostedRound, Combining)):
             yield transfers
         else:
-            yield SynchronouslyPosted(transfers) if synchronous else Posted(transfers)
+            yield SynchronousRound(transfers) if synchronous else NonblockingRound(transfers)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from numbers import Integral
 
 from collectives.catalogue.algorithm import Case
-from collectives.catalogue.schedule import Round, Seconds, Served, Transfer, message
+from collectives.catalogue.schedule import LinearPhase, Round, Seconds, Transfer, message
 from collectives.inter_patterns.groups import RootRole
 from collectives.tools.blocks import Cut, required
 from collectives.tools.local import check_local
@@ -77,12 +77,12 @@ def scattered(case: Case) -> list[int]:
 
 def gather_schedule(case: Case) -> Iterator[Round]:
     """The schedule of `gather_direct`."""
-    yield Served(Transfer(case.p + rank, case.root, nbytes) for rank, nbytes in enumerate(gathered(case)) if nbytes)
+    yield LinearPhase(Transfer(case.p + rank, case.root, nbytes) for rank, nbytes in enumerate(gathered(case)) if nbytes)
 
 
 def scatter_schedule(case: Case) -> Iterator[Round]:
     """The schedule of `scatter_direct`."""
-    yield Served(Transfer(case.root, case.p + rank, nbytes) for rank, nbytes in enumerate(scattered(case)) if nbytes)
+    yield LinearPhase(Transfer(case.root, case.p + rank, nbytes) for rank, nbytes in enumerate(scattered(case)) if nbytes)
 
 
 def sequential_time(sizes: list[int], t_s: Seconds, t_w: Seconds) -> Seconds:

@@ -11,7 +11,7 @@ from typing import Final, TypedDict
 
 from collectives.catalogue.algorithm import Case
 from collectives.catalogue.closed_forms import RoundsAndTime, all_but_own, one_message_per_round, other_ranks
-from collectives.catalogue.schedule import Round, Rounds, Seconds, Served, Transfer, message
+from collectives.catalogue.schedule import LinearPhase, Round, Rounds, Seconds, Transfer, message
 from collectives.tools.blocks import Cut, required
 from collectives.tools.messages import receive, send, wait_all
 from collectives.tools.protocol import Buffer, Comm
@@ -57,12 +57,12 @@ def leaves(case: Case) -> list[tuple[int, int]]:
 
 def gather_schedule(case: Case) -> Iterator[Round]:
     """The schedule of a gather."""
-    yield Served(Transfer(rank, case.root, nbytes) for rank, nbytes in leaves(case))
+    yield LinearPhase(Transfer(rank, case.root, nbytes) for rank, nbytes in leaves(case))
 
 
 def scatter_schedule(case: Case) -> Iterator[Round]:
     """The schedule of a scatter."""
-    yield Served(Transfer(case.root, rank, nbytes) for rank, nbytes in leaves(case))
+    yield LinearPhase(Transfer(case.root, rank, nbytes) for rank, nbytes in leaves(case))
 
 
 def sent_up(case: Case, rank: int) -> int:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from collectives.catalogue.algorithm import Algorithm
 from collectives.catalogue.case import Case
-from collectives.catalogue.schedule import Round, Seconds, Served, Streams, elapsed, longest_chain
+from collectives.catalogue.schedule import LinearPhase, Round, Seconds, Streams, elapsed, longest_chain
 
 SCHEDULE, CLOSED_FORM = "the schedule", "the closed form"
 
@@ -106,11 +106,11 @@ def model_violation(plan: Sequence[Round], ranks: int) -> str | None:
                 return f"schedule round {number}: the messages received differ from the messages sent"
             continue
         received, sent = Counter(t.dest for t in transfers), Counter(t.source for t in transfers)
-        if isinstance(transfers, Served):
+        if isinstance(transfers, LinearPhase):
             for t in transfers:
                 if sent[t.source] > 1 and received[t.dest] > 1:
                     both = f"rank {t.source} sends {sent[t.source]} messages and rank {t.dest} receives {received[t.dest]}"
-                    return f"schedule round {number}: {both}; a Served phase has one of them between two ranks"
+                    return f"schedule round {number}: {both}; a LinearPhase has one of them between two ranks"
             continue
         for verb, counted in (("receives", received), ("sends", sent)):
             for rank, times in counted.items():

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from collectives.catalogue.schedule import Round, Served, Streams, Transfer, clocks
+from collectives.catalogue.schedule import LinearPhase, Round, Streams, Transfer, clocks
 from collectives.tools.plurals import counted
 from collectives.verification.machine import RunMessage, Setting
 
@@ -39,7 +39,9 @@ def first_difference(
         due: dict[int, list[tuple[Transfer, float | None]]] = defaultdict(list)
         for transfer, start in _starts(plan, number - 1, ranks, setting):
             due[transfer.source].append((transfer, start if timed else None))
-        rows = [_row(rank, due[rank], queues[rank], isinstance(planned, Served), remaining[rank]) for rank in range(ranks)]
+        rows = [
+            _row(rank, due[rank], queues[rank], isinstance(planned, LinearPhase), remaining[rank]) for rank in range(ranks)
+        ]
         if any(row.differs for row in rows):
             return number, rows
         for rank, sends in due.items():
@@ -51,9 +53,9 @@ def first_difference(
 
 
 def _starts(plan: Sequence[Round], index: int, ranks: int, setting: Setting) -> Iterator[tuple[Transfer, float | None]]:
-    """Yield a round's transfers with their start times; None for Served and Streams, where they are not computed."""
+    """Yield a round's transfers with their start times; None for LinearPhase and Streams, where they are not computed."""
     planned = plan[index]
-    if isinstance(planned, Served | Streams):
+    if isinstance(planned, LinearPhase | Streams):
         yield from ((transfer, None) for transfer in planned)
         return
     before = clocks(plan[:index], ranks, setting.t_s, setting.t_w, setting.c)

@@ -43,7 +43,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 
 Task = TypeVar("Task")
 Envelope = TypeVar("Envelope")
-Pattern = TypeVar("Pattern")
+PostedReceive = TypeVar("PostedReceive")
 Port = TypeVar("Port")
 Mailbox = TypeVar("Mailbox")
 Process = TypeVar("Process")
@@ -179,47 +179,51 @@ class OnSend(Protocol[Envelope]):
         """Proceed, now or later, or raise to reject the message. Reached once per message, in the sender's task."""
 
 
-class OnExpect(Protocol[Pattern]):
-    """Point `expect` of the network: a receive is posted."""
+class OnPostReceive(Protocol[PostedReceive]):
+    """Point `post_receive` of the network: a receive is posted."""
 
     @abstractmethod
-    def expect(self, proceed: Callable[[Pattern], None], pattern: Pattern, /) -> None:
+    def post_receive(self, proceed: Callable[[PostedReceive], None], receive: PostedReceive, /) -> None:
         """Proceed, or raise to reject the receive. Reached once per receive, in the receiver's task."""
 
 
-class OnJoin(Protocol[Envelope, Pattern]):
-    """Point `join` of the network: a message that waited in the mailbox is given to a receive.
+class OnMatchWaiting(Protocol[Envelope, PostedReceive]):
+    """Point `match_waiting` of the network: a message that waited in the mailbox is given to a receive.
 
     Reached for rendezvous messages and for messages that a probe has found. A receive that takes a buffered message
     immediately reaches `matched` only.
     """
 
     @abstractmethod
-    def join(self, proceed: Callable[[Envelope, Pattern], None], envelope: Envelope, pattern: Pattern, /) -> None:
+    def match_waiting(
+        self, proceed: Callable[[Envelope, PostedReceive], None], envelope: Envelope, receive: PostedReceive, /
+    ) -> None:
         """Proceed exactly once, or raise."""
 
 
-class OnCarry(Protocol[Envelope]):
-    """Point `carry` of the network: a message departs that bypasses the mailbox (one-sided operations)."""
+class OnSendMatched(Protocol[Envelope]):
+    """Point `send_matched` of the network: a message departs that bypasses the mailbox (one-sided operations)."""
 
     @abstractmethod
-    def carry(self, proceed: Callable[[Envelope, Any], None], envelope: Envelope, pattern: Any, /) -> None:
+    def send_matched(self, proceed: Callable[[Envelope, Any], None], envelope: Envelope, receive: Any, /) -> None:
         """Proceed, or raise."""
 
 
-class OnMatched(Protocol[Envelope, Pattern]):
+class OnMatched(Protocol[Envelope, PostedReceive]):
     """Point `matched` of the network: a message and a receive match, and the content is copied to the receiver's buffer."""
 
     @abstractmethod
-    def matched(self, proceed: Callable[[Envelope, Pattern], None], envelope: Envelope, pattern: Pattern, /) -> None:
+    def matched(
+        self, proceed: Callable[[Envelope, PostedReceive], None], envelope: Envelope, receive: PostedReceive, /
+    ) -> None:
         """Proceed exactly once: it copies. Reached once per message, in any task or in none."""
 
 
-class OnClearAt(Protocol[Mailbox]):
-    """Point `clear_at` of the network: the time is requested at which everything sent to a mailbox so far has arrived."""
+class OnAllArrivedAt(Protocol[Mailbox]):
+    """Point `all_arrived_at` of the network: when will everything sent to a mailbox so far have arrived?"""
 
     @abstractmethod
-    def clear_at(self, proceed: Callable[[Mailbox], Time], box: Mailbox, /) -> Time:
+    def all_arrived_at(self, proceed: Callable[[Mailbox], Time], box: Mailbox, /) -> Time:
         """Return that time."""
 
 
@@ -309,7 +313,7 @@ class Hooked:
         self._lock, self._present, self._composed = RLock(), {}, {}
         return self
 
-    def provide(self, **functions: Callable[..., Any]) -> None:
+    def set_functions(self, **functions: Callable[..., Any]) -> None:
         """Set hook points of this object that are functions chosen at its construction, not methods of its class."""
         self._provided = functions
         for point, function in functions.items():
@@ -334,7 +338,7 @@ class Hooked:
         """Whether any subscriber is of this layer."""
         return any(subscriber.layer is layer for subscriber in self.subscribers)
 
-    def beneath(self, layer: Layer, point: str) -> Callable[..., Any]:
+    def below_layer(self, layer: Layer, point: str) -> Callable[..., Any]:
         """Return a point as a subscriber of this layer reaches it by `proceed`: through the layers below only."""
         below = tuple(subscriber for subscriber in self.subscribers if subscriber.layer > layer)
         return self._compose(below).get(point) or self._method(point)

@@ -14,7 +14,7 @@ from typing import Any
 
 from fakempi.core.network.cost import CostModel
 from fakempi.core.network.delivery import Delivery
-from fakempi.core.network.envelope import Envelope, Pattern
+from fakempi.core.network.envelope import Envelope, PostedReceive
 from fakempi.core.network.matching import Mailbox
 from fakempi.core.network.ports import Clock
 
@@ -37,7 +37,7 @@ class SeededDelivery(Delivery):
     """Messages that were sent at the same time, and that a posted receive from any source matches, are in random order."""
 
     def __init__(
-        self, seed: int, clock: Clock, cost: CostModel, matched: Callable[[Envelope, Pattern], None]
+        self, seed: int, clock: Clock, cost: CostModel, matched: Callable[[Envelope, PostedReceive], None]
     ) -> None:  # fmt: skip
         super().__init__(clock, cost, matched)
         self.random = Random(seed)
@@ -47,7 +47,7 @@ class SeededDelivery(Delivery):
         places: dict[Mailbox, list[int]] = defaultdict(list)  # mailboxes with receives from any source -> messages
         for place, envelope in enumerate(new):
             envelope.tie = self.clock.now, self.random.random()
-            if any(pattern.source < 0 for pattern in envelope.box.patterns()):
+            if any(receive.source < 0 for receive in envelope.box.receives()):
                 places[envelope.box].append(place)
         for found in places.values():
             for place, envelope in zip(found, _shuffled([new[place] for place in found]), strict=True):

@@ -29,8 +29,8 @@ class MessageHooks(NamedTuple):
 
     layer: Layer
     send: Callable[[Callable[[Any], None], Any], None]
-    expect: Callable[[Callable[[Any], None], Any], None]
-    join: Callable[[Callable[[Any, Any], None], Any, Any], None]
+    post_receive: Callable[[Callable[[Any], None], Any], None]
+    match_waiting: Callable[[Callable[[Any, Any], None], Any, Any], None]
 
 
 class PollHook(NamedTuple):
@@ -88,24 +88,20 @@ class TraceRecorder:
             envelope.posted, envelope.region, envelope.call = clock.now, region, call
             send(envelope)
 
-        def started(envelope: Any, pattern: Any, start: float, sent: float, arrived: float) -> None:
+        def started(envelope: Any, receive: Any, start: float, sent: float, arrived: float) -> None:
             nonlocal rows
             box = envelope.box
             time, call, region = envelope.posted, envelope.call, envelope.region
-            if pattern is None:
-                awaited, receive_call = NEVER, 0
+            awaited, receive_call = (NEVER, 0) if receive is None else (receive.posted, receive.call)
+            if receive is None:
                 envelope.posted, envelope.call = None, len(rows)  # offset of the row, which the receive completes
-            else:
-                awaited, receive_call = pattern.posted, pattern.call
             rows += pack(
                 time, start, sent, arrived, awaited, receive_call, call, envelope.nbytes,
                 envelope.out.number, box.owner, envelope.tag, box.name.context.number, region, envelope.eager,
             )  # fmt: skip
 
-        def watched_expect(expect: Callable[[Any], None], pattern: Any) -> None:
-            call = 0
-            if inside and clock.running in inside:
-                call = inside[clock.running][1]
+        def watched_receive(post_receive: Callable[[Any], None], receive: Any) -> None:
+            call = inside.get(clock.running, NOWHERE)[1] if inside else 0
             if not call:
                 try:
                     callee: Any = frame_at(receives.near - 1)
@@ -114,24 +110,22 @@ class TraceRecorder:
                         call = receives.find()
                 except (AttributeError, KeyError, ValueError):
                     call = receives.find()
-            pattern.call = call
-            now = pattern.posted = clock.now
-            expect(pattern)
-            envelope = pattern.envelope
-            if envelope is not None and envelope.posted is None:
-                patch(rows, envelope.call + offset, now, call)
+            receive.posted, receive.call = clock.now, call
+            post_receive(receive)
+            if receive.envelope is not None:
+                met(receive.envelope, receive)
 
-        def watched_join(join: Callable[[Any, Any], None], envelope: Any, pattern: Any) -> None:
-            if not hasattr(pattern, "posted"):  # the message was found by a probe, and is received now
-                pattern.posted, pattern.call = clock.now, self.call()
-            join(envelope, pattern)
-            met(envelope, pattern)
+        def watched_match(match_waiting: Callable[[Any, Any], None], envelope: Any, receive: Any) -> None:
+            if not hasattr(receive, "posted"):  # the message was found by a probe, and is received now
+                receive.posted, receive.call = clock.now, self.call()
+            match_waiting(envelope, receive)
+            met(envelope, receive)
 
-        def met(envelope: Any, pattern: Any) -> None:
+        def met(envelope: Any, receive: Any) -> None:
             if envelope.posted is None:
-                patch(rows, envelope.call + offset, pattern.posted, pattern.call)
+                patch(rows, envelope.call + offset, receive.posted, receive.call)
 
-        network.subscribe(MessageHooks(Layer.TRACE, watched_send, watched_expect, watched_join))
+        network.subscribe(MessageHooks(Layer.TRACE, watched_send, watched_receive, watched_match))
         network.watcher = TransferHooks(started, met)
 
     def call(self) -> int:
@@ -186,17 +180,17 @@ class TraceRecorder:
         number: int = 0,
         root: int = -1,
         nbytes: int = 0,
-        of_parts: bool = False,
+        algorithm_of_part: bool = False,
     ) -> tuple[int, Any]:
         """Start a region of the running task; returns the arguments of `leave`.
 
-        A collective call has a `call`, which its messages share. With `of_parts`, the region takes the algorithm of the
-        last nested region.
+        A collective call has a `call`, which its messages share. With `algorithm_of_part`, the region takes the algorithm of
+        the last nested region.
         """
         task = self.clock.running
         before = self._inside.get(task)
         row = len(self.regions)
-        if of_parts:
+        if algorithm_of_part:
             self._of_parts.add(row)
         elif before is not None and (parent := before[0] * REGIONS.size) in self._of_parts:
             patch, offset = _ALGORITHM

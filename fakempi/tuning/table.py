@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from collectives import CATALOGUE, Algorithm, Case, UnsupportedCaseError, fitting
 from collectives.catalogue.array_round import with_combinations
-from collectives.catalogue.schedule import Combining, Posted, Preposted, Served, Streams
+from collectives.catalogue.schedule import Combining, LinearPhase, NonblockingRound, PrepostedRound, Streams
 from collectives.chain.chain import Chain
 from collectives.entries import named
 from collectives.inter_patterns.groups import RootRole
@@ -65,7 +65,7 @@ class Choice:
         """Return the phases of the schedule: their transfers, as `with_combinations` returns them, and how these are posted.
 
         How they are posted: whether the phase is a round, whether no send is buffered, and the receives of `Streams`.
-        `known` are attributes of a `Case`. Raises UnsupportedCaseError if there is no schedule, if it has `Preposted`
+        `known` are attributes of a `Case`. Raises UnsupportedCaseError if there is no schedule, if it has `PrepostedRound`
         rounds or `Combining` phases, or if it may be user-defined, because then no test has compared it with the
         algorithm's code.
         """
@@ -88,15 +88,15 @@ class Choice:
         if plan is None:
             raise UnsupportedCaseError(f"{self.algorithm!r} has no schedule")
         for transfers in plan:
-            if isinstance(transfers, Preposted):
+            if isinstance(transfers, PrepostedRound):
                 raise UnsupportedCaseError(f"{self.algorithm!r} posts receives before their round")
             if isinstance(transfers, Combining):
                 raise UnsupportedCaseError(f"{self.algorithm!r} combines data after its messages")
-            is_round = not isinstance(transfers, (Served, Posted, Streams))
+            is_round = not isinstance(transfers, (LinearPhase, NonblockingRound, Streams))
             received = transfers.received if isinstance(transfers, Streams) else ()
             yield with_combinations(transfers), is_round, getattr(transfers, "synchronous", False), received
 
-    def with_parts(self, text: Callable[[Algorithm], Callable[..., Any]]) -> Choice:
+    def for_objects(self, text: Callable[[Algorithm], Callable[..., Any]]) -> Choice:
         """Return the choice with the function of each part replaced by `text(part)`."""
         parts = {name: self.parameters.get(name, default) for name, default in self.algorithm.parameters.items()}
         changed = {name: replace(part, run=text(part)) for name, part in parts.items() if isinstance(part, Algorithm)}
@@ -187,7 +187,7 @@ class Table:
         return SPLIT in self._choices
 
     @property
-    def weighs(self) -> frozenset[str]:
+    def needs_send_costs(self) -> frozenset[str]:
         """Operations within a group with an algorithm that has a parameter `costs`, the send costs of each rank."""
         return frozenset(
             operation

@@ -169,7 +169,7 @@ def test_a_point_may_be_a_function_chosen_at_construction() -> None:
     """It is restored when the last subscriber leaves."""
     box, prefix = Box(), Prefix("x", Layer.TRACE)
     put: list[str] = []
-    box.provide(put=put.append)
+    box.set_functions(put=put.append)
     box.put("a")
     box.subscribe(prefix)
     box.put("b")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from fakempi.core.kernel.agenda import Agenda
 from fakempi.core.network.cost import CostModel
 from fakempi.core.network.delivery import Delivery
-from fakempi.core.network.envelope import Envelope, Pattern, new_envelope, new_pattern
+from fakempi.core.network.envelope import Envelope, PostedReceive, new_envelope, new_receive
 from fakempi.core.network.express import Express
 from fakempi.core.network.matching import Mailbox
 from fakempi.core.network.models.hockney import Hockney
@@ -54,17 +54,17 @@ class Mailboxes:
             self.network.ports.add_process()
         self.boxes = [Mailbox(number, self.network.into[number]) for number in range(processes)]
 
-    def matched(self, envelope: Envelope, pattern: Pattern) -> None:
-        """An envelope has matched its pattern."""
-        self.meetings.append((self.clock.now, envelope.payload, pattern.target))
+    def matched(self, envelope: Envelope, receive: PostedReceive) -> None:
+        """An envelope has matched its receive."""
+        self.meetings.append((self.clock.now, envelope.payload, receive.target))
 
-    def started(self, envelope: Envelope, pattern: Any, start: float, sent: float, arrived: float) -> None:
+    def started(self, envelope: Envelope, receive: Any, start: float, sent: float, arrived: float) -> None:
         """A transfer has started."""
-        self.seen.append((envelope.payload, envelope.posted, pattern and pattern.target, start, sent, arrived))
+        self.seen.append((envelope.payload, envelope.posted, receive and receive.target, start, sent, arrived))
 
-    def met(self, envelope: Envelope, pattern: Pattern) -> None:
-        """It has matched its pattern in transit."""
-        self.caught.append((envelope.payload, pattern.target))
+    def met(self, envelope: Envelope, receive: PostedReceive) -> None:
+        """It has matched its receive in transit."""
+        self.caught.append((envelope.payload, receive.target))
 
     def send(
         self, at: float, source: int, dest: int, nbytes: int, *, tag: int = 0, eager: bool = True, name: Any = None
@@ -74,11 +74,11 @@ class Mailboxes:
         self.clock.call_at(at, lambda: self.post(self.network.send, envelope))
         return envelope
 
-    def expect(self, at: float, dest: int, source: int = ANY, *, tag: int = ANY, name: Any = None) -> Pattern:
+    def post_receive(self, at: float, dest: int, source: int = ANY, *, tag: int = ANY, name: Any = None) -> PostedReceive:
         """A message will be awaited."""
-        pattern = new_pattern(source, tag, self.boxes[dest], name, 1 << 40)
-        self.clock.call_at(at, lambda: self.post(self.network.expect, pattern))
-        return pattern
+        receive = new_receive(source, tag, self.boxes[dest], name, 1 << 40)
+        self.clock.call_at(at, lambda: self.post(self.network.post_receive, receive))
+        return receive
 
     def post(self, door: Callable[[Any], None], half: Any) -> None:
         """Post, and then wait, unless the end is known."""
@@ -87,16 +87,16 @@ class Mailboxes:
         if half.end is None:
             half.waiter = Waiter()
 
-    def look(self, at: float, dest: int, source: int = ANY, *, tag: int = ANY) -> Pattern:
+    def look(self, at: float, dest: int, source: int = ANY, *, tag: int = ANY) -> PostedReceive:
         """Probe later for a message that has not arrived."""
-        pattern = new_pattern(source, tag, self.boxes[dest], None, 0)
-        pattern.waiter = Waiter()
+        receive = new_receive(source, tag, self.boxes[dest], None, 0)
+        receive.waiter = Waiter()
 
         def wait() -> None:
-            self.boxes[dest].probes = [*(self.boxes[dest].probes or ()), pattern]
+            self.boxes[dest].probes = [*(self.boxes[dest].probes or ()), receive]
 
         self.clock.call_at(at, wait)
-        return pattern
+        return receive
 
     def go(self) -> None:
         """Process all events."""
@@ -112,32 +112,32 @@ def mailboxes(request: pytest.FixtureRequest) -> Mailboxes:
 
 def test_a_message_takes_its_time_and_both_sides_end_together(mailboxes: Mailboxes) -> None:
     """Receive posted first, then the send."""
-    pattern, envelope = mailboxes.expect(2, 1, 0), mailboxes.send(3, 0, 1, 10)
+    receive, envelope = mailboxes.post_receive(2, 1, 0), mailboxes.send(3, 0, 1, 10)
     mailboxes.go()
-    assert (envelope.end, pattern.end, envelope.arrived) == (13, 13, 13)
-    assert pattern.envelope is envelope
-    assert (envelope.waiter.ends_seen, pattern.waiter.ends_seen) == ([13], [13])
+    assert (envelope.end, receive.end, envelope.arrived) == (13, 13, 13)
+    assert receive.envelope is envelope
+    assert (envelope.waiter.ends_seen, receive.waiter.ends_seen) == ([13], [13])
 
 
 def test_an_eager_message_ends_before_it_is_received(mailboxes: Mailboxes) -> None:
     """A later receive finds it at once."""
-    envelope, pattern = mailboxes.send(0, 0, 1, 10), mailboxes.expect(50, 1)
+    envelope, receive = mailboxes.send(0, 0, 1, 10), mailboxes.post_receive(50, 1)
     mailboxes.go()
-    assert (envelope.end, pattern.end) == (10, 50)
+    assert (envelope.end, receive.end) == (10, 50)
 
 
 def test_a_receive_posted_while_an_eager_message_is_in_transit_ends_at_its_arrival(mailboxes: Mailboxes) -> None:
     """Not before."""
-    envelope, pattern = mailboxes.send(0, 0, 1, 10), mailboxes.expect(4, 1)
+    envelope, receive = mailboxes.send(0, 0, 1, 10), mailboxes.post_receive(4, 1)
     mailboxes.go()
-    assert (envelope.end, pattern.end) == (10, 10)
+    assert (envelope.end, receive.end) == (10, 10)
 
 
 def test_a_synchronous_message_waits_for_its_pattern(mailboxes: Mailboxes) -> None:
     """It is transferred from then on."""
-    envelope, pattern = mailboxes.send(0, 0, 1, 10, eager=False), mailboxes.expect(50, 1)
+    envelope, receive = mailboxes.send(0, 0, 1, 10, eager=False), mailboxes.post_receive(50, 1)
     mailboxes.go()
-    assert (envelope.end, pattern.end) == (60, 60)
+    assert (envelope.end, receive.end) == (60, 60)
 
 
 def test_a_synchronous_message_without_a_receive_never_starts(mailboxes: Mailboxes) -> None:
@@ -150,8 +150,8 @@ def test_a_synchronous_message_without_a_receive_never_starts(mailboxes: Mailbox
 
 def test_send_and_expect_may_be_called_in_either_order(mailboxes: Mailboxes) -> None:
     """At the same time."""
-    one = mailboxes.send(0, 0, 1, 10, eager=False), mailboxes.expect(0, 1)
-    other = mailboxes.expect(0, 3), mailboxes.send(0, 2, 3, 10, eager=False)
+    one = mailboxes.send(0, 0, 1, 10, eager=False), mailboxes.post_receive(0, 1)
+    other = mailboxes.post_receive(0, 3), mailboxes.send(0, 2, 3, 10, eager=False)
     mailboxes.go()
     assert [half.end for half in (*one, *other)] == [10] * 4
 
@@ -171,7 +171,7 @@ def test_a_message_that_waits_for_its_senders_port_does_not_block_an_idle_receiv
     mailboxes.send(0, 1, 3, 100, name="busy")
     late = mailboxes.send(0, 1, 0, 1, name="from 1")
     early = mailboxes.send(10, 2, 0, 1, name="from 2")
-    first, second = mailboxes.expect(0, 0), mailboxes.expect(0, 0)
+    first, second = mailboxes.post_receive(0, 0), mailboxes.post_receive(0, 0)
     mailboxes.go()
     assert (first.envelope, second.envelope) == (early, late)
     assert (first.end, second.end) == (11, 101)
@@ -181,9 +181,9 @@ def test_messages_to_one_receiver_queue_in_the_order_of_arrival_at_its_port(mail
     """Three senders, one input port."""
     for source, at in ((1, 2), (2, 0), (3, 1)):
         mailboxes.send(at, source, 0, 10, name=source)
-    patterns = [mailboxes.expect(0, 0) for _ in range(3)]
+    receives = [mailboxes.post_receive(0, 0) for _ in range(3)]
     mailboxes.go()
-    assert [(one.envelope.payload, one.end) for one in patterns] == [(2, 10), (3, 20), (1, 30)]
+    assert [(one.envelope.payload, one.end) for one in receives] == [(2, 10), (3, 20), (1, 30)]
 
 
 def test_a_synchronous_message_does_not_pass_a_delayed_eager_one(mailboxes: Mailboxes) -> None:
@@ -191,7 +191,7 @@ def test_a_synchronous_message_does_not_pass_a_delayed_eager_one(mailboxes: Mail
     mailboxes.send(0, 1, 3, 100)
     held = mailboxes.send(0, 1, 0, 1)
     behind = mailboxes.send(1, 1, 0, 1, eager=False)
-    first, second = mailboxes.expect(2, 0), mailboxes.expect(2, 0)
+    first, second = mailboxes.post_receive(2, 0), mailboxes.post_receive(2, 0)
     mailboxes.go()
     assert (first.envelope, second.envelope) == (held, behind)
     assert (first.end, second.end) == (101, 102)
@@ -200,7 +200,7 @@ def test_a_synchronous_message_does_not_pass_a_delayed_eager_one(mailboxes: Mail
 def test_an_eager_message_does_not_pass_a_waiting_synchronous_one(mailboxes: Mailboxes) -> None:
     """It is transferred first, and received second."""
     waits, travels = mailboxes.send(0, 1, 0, 10, eager=False), mailboxes.send(1, 1, 0, 5)
-    first, second = mailboxes.expect(20, 0), mailboxes.expect(20, 0)
+    first, second = mailboxes.post_receive(20, 0), mailboxes.post_receive(20, 0)
     mailboxes.go()
     assert (first.envelope, second.envelope) == (waits, travels)
     assert (travels.end, first.end, second.end) == (6, 30, 20)
@@ -218,22 +218,22 @@ def test_a_probe_returns_when_a_message_is_available() -> None:
 
 
 def test_a_received_message_is_not_shown_to_probes() -> None:
-    """A posted pattern takes it first."""
+    """A posted receive takes it first."""
     mailboxes = Mailboxes()
-    look, pattern = mailboxes.look(0, 1), mailboxes.expect(1, 1)
+    look, receive = mailboxes.look(0, 1), mailboxes.post_receive(1, 1)
     mailboxes.send(2, 0, 1, 10)
     mailboxes.go()
-    assert (look.end, pattern.end) == (None, 12)
+    assert (look.end, receive.end) == (None, 12)
 
 
 def test_a_subscriber_gets_every_transfer_when_it_starts() -> None:
-    """Message, post time, receiver, start, and end on either side; and patterns matched in transit."""
+    """Message, post time, receiver, start, and end on either side; and receives matched in transit."""
     mailboxes = Mailboxes(LogGP(L=100, o=1, g=3, G=1), watched=True)
     mailboxes.send(0, 0, 1, 11, name="a")
     mailboxes.send(5, 0, 2, 1, name="b")
     mailboxes.send(40, 3, 2, 1, name="c", eager=False)
-    mailboxes.expect(4, 2, 0, name="x")
-    mailboxes.expect(50, 2, 3, name="y")
+    mailboxes.post_receive(4, 2, 0, name="x")
+    mailboxes.post_receive(50, 2, 3, name="y")
     mailboxes.go()
     assert mailboxes.seen == [
         ("a", 0, None, 0, 11, 112),
@@ -244,12 +244,12 @@ def test_a_subscriber_gets_every_transfer_when_it_starts() -> None:
 
 
 def test_a_subscriber_gets_transfers_of_the_express_path_too() -> None:
-    """A later receive is seen by `expect`."""
+    """A later receive is seen by `post_receive`."""
     mailboxes = Mailboxes(express=True, watched=True)
-    mailboxes.expect(1, 1, 0, name="x")
+    mailboxes.post_receive(1, 1, 0, name="x")
     mailboxes.send(2, 0, 1, 10, name="a")
     mailboxes.send(3, 2, 1, 10, name="b")
-    mailboxes.expect(30, 1, 2, name="y")
+    mailboxes.post_receive(30, 1, 2, name="y")
     mailboxes.go()
     assert mailboxes.seen == [("a", 2, None, 2, 12, 12), ("b", 3, None, 12, 22, 22)]
     assert mailboxes.caught == [("a", "x")]
@@ -259,15 +259,15 @@ def test_a_synchronous_message_that_was_taken_out_of_its_mailbox_is_transferred_
     """As for a matched probe."""
     mailboxes = Mailboxes()
     envelope = mailboxes.send(0, 0, 1, 10, eager=False)
-    pattern = new_pattern(0, 0, mailboxes.boxes[1], None, 100)
+    receive = new_receive(0, 0, mailboxes.boxes[1], None, 100)
 
     def take() -> None:
         assert mailboxes.boxes[1].withdraw(envelope)
 
     mailboxes.clock.call_at(5, take)
-    mailboxes.clock.call_at(8, lambda: mailboxes.network.join(envelope, pattern))
+    mailboxes.clock.call_at(8, lambda: mailboxes.network.match_waiting(envelope, receive))
     mailboxes.go()
-    assert (envelope.end, pattern.end, pattern.envelope) == (18, 18, envelope)
+    assert (envelope.end, receive.end, receive.envelope) == (18, 18, envelope)
 
 
 def test_arrivals_keep_departure_order_even_if_the_model_would_not() -> None:
@@ -295,7 +295,7 @@ def test_after_the_end_nothing_is_sent_or_received(mailboxes: Mailboxes) -> None
         raise OverError
 
     mailboxes.network.close(refuse)
-    for action in (mailboxes.send(0, 0, 1, 1), mailboxes.expect(1, 1)):
+    for action in (mailboxes.send(0, 0, 1, 1), mailboxes.post_receive(1, 1)):
         assert action.end is None
         with pytest.raises(OverError):
             mailboxes.go()
@@ -331,7 +331,7 @@ def played(posts: list[Post], **how: Any) -> tuple[Any, ...]:
             dest, tag = max(post.peer, 0), max(post.tag, 0)
             halves.append(mailboxes.send(post.at, post.process, dest, post.nbytes, tag=tag, eager=post.eager, name=number))
         else:
-            halves.append(mailboxes.expect(post.at, post.process, post.peer, tag=post.tag, name=number))
+            halves.append(mailboxes.post_receive(post.at, post.process, post.peer, tag=post.tag, name=number))
     mailboxes.go()
     both = mailboxes.network.out + mailboxes.network.into
     ports = [(port.sent, port.bytes_sent, port.received, port.bytes_received) for port in both]
@@ -341,7 +341,7 @@ def played(posts: list[Post], **how: Any) -> tuple[Any, ...]:
 
 @given(POSTS)
 def test_the_express_path_equals_the_general_one(posts: list[Post]) -> None:
-    """The same messages match the same patterns at the same times: traced, untraced, and express."""
+    """The same messages match the same receives at the same times: traced, untraced, and express."""
     ordinary = played(posts)
     assert played(posts, express=True)[:3] == ordinary[:3]
     assert played(posts, watched=True) == ordinary

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fakempi.core.network.envelope import Envelope, Pattern, new_envelope, new_pattern
+from fakempi.core.network.envelope import Envelope, PostedReceive, new_envelope, new_receive
 from fakempi.core.network.matching import Mailbox
 
 ANY = -1
@@ -15,10 +15,10 @@ SOURCES, TAGS = st.integers(0, 2), st.integers(0, 2)
 STEPS = st.lists(
     st.one_of(
         st.tuples(st.just("arrive"), SOURCES, TAGS),
-        st.tuples(st.just("expect"), st.integers(ANY, 2), st.integers(ANY, 2)),
+        st.tuples(st.just("post_receive"), st.integers(ANY, 2), st.integers(ANY, 2)),
         st.tuples(st.just("find"), st.integers(ANY, 2), st.integers(ANY, 2)),
         st.tuples(st.just("withdraw an envelope"), st.integers(0, 9), st.just(0)),
-        st.tuples(st.just("withdraw a pattern"), st.integers(0, 9), st.just(0)),
+        st.tuples(st.just("withdraw a receive"), st.integers(0, 9), st.just(0)),
     ),
     max_size=40,
 )
@@ -29,9 +29,9 @@ def envelope(source: int = 0, tag: int = 0) -> Envelope:
     return new_envelope(None, source, tag, 1, None, None, True)
 
 
-def pattern(source: int = ANY, tag: int = ANY) -> Pattern:
+def receive(source: int = ANY, tag: int = ANY) -> PostedReceive:
     """A message without a receive."""
-    return new_pattern(source, tag, None, None, 1)
+    return new_receive(source, tag, None, None, 1)
 
 
 def first_fit(pairs: list[Any], fits: Any) -> Any:
@@ -47,7 +47,7 @@ def test_a_mailbox_is_two_lists(steps: list[tuple[str, int, int]]) -> None:
     """For any internal structure: the first posted match takes the first arrived match."""
     box = Mailbox(0, None)
     arrived: list[Envelope] = []
-    posted: list[Pattern] = []
+    posted: list[PostedReceive] = []
     for what, source, tag in steps:
         if what == "arrive":
             new = envelope(source, tag)
@@ -55,14 +55,14 @@ def test_a_mailbox_is_two_lists(steps: list[tuple[str, int, int]]) -> None:
             assert box.arrive(new) is taker
             if taker is None:
                 arrived.append(new)
-        elif what == "expect":
-            wanted = pattern(source, tag)
+        elif what == "post_receive":
+            wanted = receive(source, tag)
             found = first_fit(arrived, wanted.matches)
-            assert box.expect(wanted) is found
+            assert box.post_receive(wanted) is found
             if found is None:
                 posted.append(wanted)
         elif what == "find":
-            wanted = pattern(source, tag)
+            wanted = receive(source, tag)
             assert box.find(source, tag) is next((one for one in arrived if wanted.matches(one)), None)
         elif what == "withdraw an envelope":
             if source < len(arrived):
@@ -70,7 +70,7 @@ def test_a_mailbox_is_two_lists(steps: list[tuple[str, int, int]]) -> None:
         elif source < len(posted):
             assert box.withdraw(posted.pop(source))
         assert set(box.envelopes()) == set(arrived)
-        assert set(box.patterns()) == set(posted)
+        assert set(box.receives()) == set(posted)
 
 
 @given(st.permutations(range(80)), st.booleans())
@@ -84,7 +84,7 @@ def test_many_envelopes_are_removed_in_any_order_and_the_rest_keeps_its_order(or
     for source in order:
         if wild:
             assert box.find(ANY, ANY) is left[0]
-        assert box.expect(pattern(source, 0)) is arrived[source]
+        assert box.post_receive(receive(source, 0)) is arrived[source]
         left.remove(arrived[source])
     assert box.find(ANY, ANY) is None
 
@@ -96,16 +96,16 @@ def test_a_pattern_takes_the_first_arrived_match() -> None:
         first, second = envelope(1, 7), envelope(1, 7)
         box.arrive(first)
         box.arrive(second)
-        assert box.expect(pattern(source, tag)) is first
-        assert box.expect(pattern(source, tag)) is second
+        assert box.post_receive(receive(source, tag)) is first
+        assert box.post_receive(receive(source, tag)) is second
 
 
 def test_an_envelope_matches_the_first_posted_pattern_even_if_a_later_one_is_exact() -> None:
     """Exact patterns are looked up first, which must not change the result."""
     box = Mailbox(0, None)
-    wild, exact = pattern(), pattern(1, 7)
-    box.expect(wild)
-    box.expect(exact)
+    wild, exact = receive(), receive(1, 7)
+    box.post_receive(wild)
+    box.post_receive(exact)
     assert box.arrive(envelope(1, 7)) is wild
     assert box.arrive(envelope(1, 7)) is exact
 
@@ -113,11 +113,11 @@ def test_an_envelope_matches_the_first_posted_pattern_even_if_a_later_one_is_exa
 def test_an_envelope_passes_patterns_that_do_not_match() -> None:
     """They stay posted."""
     box = Mailbox(0, None)
-    other_tag, other_source, fits = pattern(1, 8), pattern(2, ANY), pattern(ANY, 7)
+    other_tag, other_source, fits = receive(1, 8), receive(2, ANY), receive(ANY, 7)
     for each in (other_tag, other_source, fits):
-        box.expect(each)
+        box.post_receive(each)
     assert box.arrive(envelope(1, 7)) is fits
-    assert box.patterns() == [other_tag, other_source]
+    assert box.receives() == [other_tag, other_source]
 
 
 def test_find_does_not_remove() -> None:
@@ -127,7 +127,7 @@ def test_find_does_not_remove() -> None:
     box.arrive(one)
     assert box.find(ANY, 4) is box.find(3, ANY) is one
     assert box.find(3, 5) is None
-    assert box.expect(pattern(3, 4)) is one
+    assert box.post_receive(receive(3, 4)) is one
 
 
 def test_matched_entries_cannot_be_withdrawn() -> None:
@@ -136,13 +136,13 @@ def test_matched_entries_cannot_be_withdrawn() -> None:
         box = Mailbox(0, None)
         for source in range(others):
             box.arrive(envelope(source, tag=9))
-            box.expect(pattern(source, 8))
-        sent, awaited = envelope(1, 1), pattern(1, 1)
+            box.post_receive(receive(source, 8))
+        sent, awaited = envelope(1, 1), receive(1, 1)
         box.arrive(sent)
-        box.expect(awaited)
+        box.post_receive(awaited)
         assert not box.withdraw(sent)
         assert not box.withdraw(awaited)
-        assert (len(box.envelopes()), len(box.patterns())) == (others, others)
+        assert (len(box.envelopes()), len(box.receives())) == (others, others)
 
 
 def test_an_empty_mailbox_uses_no_memory() -> None:
@@ -152,7 +152,7 @@ def test_an_empty_mailbox_uses_no_memory() -> None:
         for source in range(3):
             box.arrive(envelope(source, tag))
         for source in range(3):
-            box.expect(pattern(source, tag))
+            box.post_receive(receive(source, tag))
     assert not box.envelopes()
     assert not box.pending
     assert not box.exact

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 from collectives.catalogue.algorithm import Case
 from collectives.catalogue.declaration import algorithm
-from collectives.catalogue.schedule import Posted, Round, Transfer, without_empty
+from collectives.catalogue.schedule import NonblockingRound, Round, Transfer, without_empty
 from collectives.inter_patterns.union import Union
 from collectives.tools.blocks import Layout
 from collectives.tools.blocks import scratch as spare_memory
@@ -61,7 +61,7 @@ def schedule(case: Case) -> Iterator[Round]:
     for k in range(ceil_log2(n)):
         sizes = [sum(size for _, size in both.leaving(rank, k)) * case.itemsize for rank in range(n)]
         transfers = (Transfer(numbers[r], numbers[(r + (1 << k)) % n], nbytes) for r, nbytes in enumerate(sizes))
-        yield Posted(without_empty(transfers))
+        yield NonblockingRound(without_empty(transfers))
 
 
 def scratch(case: Case, rank: int) -> int:

@@ -29,7 +29,7 @@ from collections.abc import Iterator
 
 from collectives.catalogue.algorithm import Case
 from collectives.catalogue.declaration import algorithm
-from collectives.catalogue.schedule import Posted, Round, Seconds, Transfer
+from collectives.catalogue.schedule import NonblockingRound, Round, Seconds, Transfer
 from collectives.inter_patterns.groups import RootRole
 from collectives.inter_patterns.joined import STARTUP_BYTES, Joined, positive_startups_only, segment_bytes
 from collectives.inter_patterns.joined import process_numbers as joined_numbers
@@ -47,7 +47,7 @@ def schedule(case: Case) -> Iterator[Round]:
     way = [*reversed(ranks[:-1]), ranks[-1]]
     pieces = segments_of(_chain(case))
     for step, hops in enumerate(chain_steps(_chain(case))):
-        yield Posted(
+        yield NonblockingRound(
             Transfer(way[hop], way[hop + 1], nbytes, nbytes * (hop < case.q - 1), pieces.start(step - hop) * case.itemsize)
             for hop, nbytes in hops
         )

@@ -34,7 +34,7 @@ from collectives.catalogue.schedule import Round, Transfer
 from collectives.inter_patterns.groups import RootRole
 from collectives.inter_patterns.joined import STARTUP_BYTES, Joined, positive_startups_only, segment_bytes, tree_hops
 from collectives.inter_patterns.joined import process_numbers as joined_numbers
-from collectives.inter_patterns.posted import SynchronouslyPosted
+from collectives.inter_patterns.posted import SynchronousRound
 from collectives.inter_patterns.rooted import check_root, group_sizes
 from collectives.patterns.reductions import combine
 from collectives.patterns.reversed_circulant import partners, sends
@@ -71,7 +71,7 @@ def schedule(case: Case) -> Iterator[Round]:
                 transfers.append(Transfer(places[v - 1], places[above - 1], nbytes, combined, start))
                 if not above:
                     with_root.add(segment)
-        yield SynchronouslyPosted(transfers)
+        yield SynchronousRound(transfers)
 
 
 def scratch(case: Case, rank: int) -> int:

@@ -24,14 +24,14 @@ from collections.abc import Iterator
 from collectives.catalogue.algorithm import Case
 from collectives.catalogue.closed_forms import empty_messages, no_bytes
 from collectives.catalogue.declaration import algorithm
-from collectives.catalogue.schedule import Round, Served, Transfer
+from collectives.catalogue.schedule import LinearPhase, Round, Transfer
 from collectives.tools.messages import TOKEN, wait_all
 from collectives.tools.protocol import Comm
 
 
 def schedule(case: Case) -> Iterator[Round]:
-    yield Served(Transfer(other, 0, 0) for other in range(1, case.p))
-    yield Served(Transfer(0, other, 0) for other in range(1, case.p))
+    yield LinearPhase(Transfer(other, 0, 0) for other in range(1, case.p))
+    yield LinearPhase(Transfer(0, other, 0) for other in range(1, case.p))
 
 
 @algorithm(schedule=schedule, closed_sent=no_bytes, **empty_messages(lambda p: 2 * (p - 1)))

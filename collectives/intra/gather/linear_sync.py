@@ -22,7 +22,7 @@ from collections.abc import Iterator
 
 from collectives.catalogue.algorithm import Case
 from collectives.catalogue.declaration import algorithm
-from collectives.catalogue.schedule import Preposted, Round, Seconds, Transfer
+from collectives.catalogue.schedule import PrepostedRound, Round, Seconds, Transfer
 from collectives.patterns.star import sent_up
 from collectives.tools.blocks import Layout, required
 from collectives.tools.messages import TOKEN, wait_all
@@ -54,7 +54,7 @@ def schedule(case: Case) -> Iterator[Round]:
     for other in range(case.p if case.m else 0):
         if other != case.root:
             yield [Transfer(case.root, other, 0), *late]
-            yield Preposted([Transfer(other, case.root, first)])
+            yield PrepostedRound([Transfer(other, case.root, first)])
             late = [Transfer(other, case.root, rest)]
     yield late
 

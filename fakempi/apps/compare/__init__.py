@@ -15,6 +15,7 @@ timing           the time of one algorithm in one case: claimed, emulated, or bo
 search           the best segment sizes of pipelined algorithms
 simulation       the time of an algorithm from its schedule, without running its code
 link_simulation  the same for rounds on links, faster
+link_routes      messages between nodes, and the links that they take
 jobs             runs timings in this process or on an executor
 sweep            all cases of a comparison, their times, and the fastest algorithms
 rows             a sweep as records, CSV and JSON

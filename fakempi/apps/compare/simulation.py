@@ -75,7 +75,7 @@ def _in_arrays(schedule: ScheduleArrays, cost: CostModel) -> float:
 def _step_by_step(schedule: ScheduleArrays, cost: CostModel) -> Seconds | None:
     """Return the makespan by an event simulation of the steps of all ranks; None if some of them never finish."""
     agenda, eager_limit = Agenda(), cost.eager_limit or -1  # with a limit of 0 not even an empty message is eager
-    network = (Express if Express.serves(cost) else Delivery)(agenda, cost, lambda envelope, pattern: None)
+    network = (Express if Express.serves(cost) else Delivery)(agenda, cost, lambda envelope, receive: None)
     numbers = [network.ports.add_process() for _ in range(schedule.p)]
     boxes = [Mailbox(number, network.into[number]) for number in numbers]
     ranks = [

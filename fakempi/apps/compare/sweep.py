@@ -240,20 +240,8 @@ def sweep(
     [{'binomial': 2, 'chain': 3}, {'binomial': 3, 'chain': 7}]
     """
     among = among or contenders(operation, kind)
-    pairs = [number if isinstance(number, tuple) else (number, 0) for number in ranks]
-    name, spread = distribution or ("", regular)
     elements = elements_of(operation, dtype)
-    try:
-        if counts:
-            name, case = counts[0], counted_case(operation, counts[1], 2 if kind == "inter" else 1, elements.itemsize)
-            cases = [(average(case), case)]
-        else:
-            cases = [
-                (nbytes, make_case(operation, p, q, nbytes, spread, elements.itemsize)) for p, q in pairs for nbytes in sizes
-            ]
-    except ValueError as error:
-        advice = f". The element type is {elements.dtype}: use other sizes, or another type (dtype, --dtype)."
-        raise MPIValueError(ERR_ARG, f"{error}{advice if 'whole number of elements' in str(error) else ''}") from None
+    cases = _cases(operation, ranks, sizes, (distribution or ("", regular))[1], counts and counts[1], kind, elements)
     key = None if kind == "split" else (kind, operation)
     model = cost_model(cost) if isinstance(cost, str) else cost
     equal = [_equal_contenders(among, key, case, model) for _, case in cases]
@@ -264,6 +252,7 @@ def sweep(
         if item.label not in others
     ]
     text = cost if isinstance(cost, str) else repr(cost)
+    name = (counts or distribution or ("",))[0]
     result = Sweep(operation, kind, name, text, [contender.label for contender in among], elements=elements)
     with closing(run_jobs(jobs, executor)) as case_times:
         for (nbytes, case), others in zip(cases, equal, strict=True):
@@ -275,6 +264,29 @@ def sweep(
             if interrupt:
                 raise SweepInterrupted(result.finished()) from interrupt
     return result
+
+
+def _cases(
+    operation: str,
+    ranks: Sequence[int | tuple[int, int]],
+    sizes: Sequence[int],
+    spread: Distribution,
+    counts: Sequence[Sequence[int]] | None,
+    kind: str,
+    elements: Elements,
+) -> list[tuple[int, Case]]:
+    """Return the cases of a sweep, each with its size; for custom counts, the average."""
+    try:
+        if counts:
+            case = counted_case(operation, counts, 2 if kind == "inter" else 1, elements.itemsize)
+            return [(average(case), case)]
+        pairs = [number if isinstance(number, tuple) else (number, 0) for number in ranks]
+        return [
+            (nbytes, make_case(operation, p, q, nbytes, spread, elements.itemsize)) for p, q in pairs for nbytes in sizes
+        ]
+    except ValueError as error:
+        advice = f". The element type is {elements.dtype}: use other sizes, or another type (dtype, --dtype)."
+        raise MPIValueError(ERR_ARG, f"{error}{advice if 'whole number of elements' in str(error) else ''}") from None
 
 
 def _fill(

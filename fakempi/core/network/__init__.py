@@ -1,7 +1,7 @@
 """Envelopes between numbered mailboxes: matching, ports, and the times of transfers.
 
-envelope    a message in transit, and the pattern of a posted receive
-matching    a mailbox: patterns and envelopes that have not been matched
+envelope    a message in transit, and the receive of a posted receive
+matching    a mailbox: receives and envelopes that have not been matched
 ports       ports and links: one transfer at a time; the message that has waited longest is the next
 flight      the times of a message with latency
 transfers   how an envelope that is ready takes its ports

@@ -20,9 +20,9 @@ from itertools import chain
 from operator import attrgetter
 from typing import Any
 
-from fakempi.core.hooks import Layer, OnCarry, OnExpect, OnJoin, OnSend
+from fakempi.core.hooks import Layer, OnMatchWaiting, OnPostReceive, OnSend, OnSendMatched
 from fakempi.core.network.cost import CostModel
-from fakempi.core.network.envelope import Envelope, Pattern
+from fakempi.core.network.envelope import Envelope, PostedReceive
 from fakempi.core.network.matching import Mailbox
 from fakempi.core.network.parameters import Time
 from fakempi.core.network.ports import FOREVER, Clock, Place, Port
@@ -32,7 +32,9 @@ SENDER = attrgetter("out.number")
 SERIAL = attrgetter("serial")
 
 
-class _Closed(OnSend[Envelope], OnExpect[Pattern], OnJoin[Envelope, Pattern], OnCarry[Envelope]):
+class _Closed(
+    OnSend[Envelope], OnPostReceive[PostedReceive], OnMatchWaiting[Envelope, PostedReceive], OnSendMatched[Envelope]
+):
     """Rejects every call."""
 
     layer = Layer.TIME_LIMIT
@@ -44,38 +46,40 @@ class _Closed(OnSend[Envelope], OnExpect[Pattern], OnJoin[Envelope, Pattern], On
         """Reject a call of any hook point."""
         self.rejection()
 
-    send = expect = join = carry = reject
+    send = post_receive = match_waiting = send_matched = reject
 
 
 class Delivery(Transfers):
     """Transfers envelopes.
 
-    Hook points: an envelope is sent (`send`), a pattern is posted (`expect`), the two are joined (`join`) or belong together
-    from the start (`carry`), an envelope and a pattern match (`matched`), and arrival times are requested (`clear_at`).
+    Hook points: an envelope is sent (`send`), a receive is posted (`post_receive`), it takes an envelope that waits
+    (`match_waiting`), or the two belong together from the start (`send_matched`); an envelope and a receive match
+    (`matched`); arrival times are requested (`all_arrived_at`).
 
     A recorder of a trace sets `watcher`, an object with these methods:
 
-    started(envelope, pattern, start, sent, arrived)
-        Called when a transfer starts. The pattern is None if the envelope has not been matched.
-    met(envelope, pattern)
+    started(envelope, receive, start, sent, arrived)
+        Called when a transfer starts. The receive is None if the envelope has not been matched.
+    met(envelope, receive)
         Called when an envelope is matched after its transfer has started.
 
-    A recorder sees sends and the other matches at the hook points `send`, `carry`, `expect` and `join`.
+    A recorder sees sends and the other matches at the hook points `send`, `send_matched`, `post_receive` and
+    `match_waiting`.
     """
 
-    HOOK_POINTS = ("send", "expect", "join", "carry", "matched", "clear_at")
+    HOOK_POINTS = ("send", "post_receive", "match_waiting", "send_matched", "matched", "all_arrived_at")
 
-    matched: Callable[[Envelope, Pattern], None]
-    """Copies the content of an envelope to the target of its pattern. A parameter of the constructor."""
+    matched: Callable[[Envelope, PostedReceive], None]
+    """Copies the content of an envelope to the target of its receive. A parameter of the constructor."""
 
-    def __init__(self, clock: Clock, cost: CostModel, matched: Callable[[Envelope, Pattern], None]) -> None:
+    def __init__(self, clock: Clock, cost: CostModel, matched: Callable[[Envelope, PostedReceive], None]) -> None:
         super().__init__(clock, cost)
         self.watcher: Any = None
         clock.finish_with(self.new, self.finish)
         if type(self).send is Delivery.send:
-            self.provide(matched=matched, send=self.new.append)  # one call less for each message
+            self.set_functions(matched=matched, send=self.new.append)  # one call less for each message
         else:
-            self.provide(matched=matched)
+            self.set_functions(matched=matched)
         self.by_task = False  # whether envelopes of a process are ordered by the task that sends them (`Envelope.task`)
         self.serials = 0  # number of envelopes that did not start at once on the fast path
 
@@ -85,29 +89,29 @@ class Delivery(Transfers):
         """Send an envelope now."""
         self.new.append(envelope)
 
-    def expect(self, pattern: Pattern) -> None:
-        """Post a pattern: wait for an envelope that matches from now on."""
-        envelope = pattern.box.expect(pattern)
+    def post_receive(self, receive: PostedReceive) -> None:
+        """Post a receive: wait for an envelope that matches from now on."""
+        envelope = receive.box.post_receive(receive)
         if envelope is not None:
-            self.join(envelope, pattern)
+            self.match_waiting(envelope, receive)
 
-    def join(self, envelope: Envelope, pattern: Pattern) -> None:
-        """Match an envelope that waited in the mailbox with a pattern."""
-        pattern.envelope = envelope
-        self.matched(envelope, pattern)
+    def match_waiting(self, envelope: Envelope, receive: PostedReceive) -> None:
+        """Match an envelope that waited in the mailbox with a receive."""
+        receive.envelope = envelope
+        self.matched(envelope, receive)
         if envelope.arrived is not None:  # it is eager, and its transfer has started
             now = self.clock.now
-            self._settle(pattern, envelope.arrived if envelope.arrived > now else now)
+            self._settle(receive, envelope.arrived if envelope.arrived > now else now)
         else:
-            envelope.pattern = pattern
+            envelope.receive = receive
             self._continue_later(envelope)
 
-    def carry(self, envelope: Envelope, pattern: Any) -> None:
-        """Transfer an envelope whose pattern is known from the start, without a mailbox."""
-        envelope.pattern = pattern
+    def send_matched(self, envelope: Envelope, receive: Any) -> None:
+        """Transfer an envelope whose receive is known from the start, without a mailbox."""
+        envelope.receive = receive
         self.new.append(envelope)
 
-    def clear_at(self, box: Mailbox) -> Time:
+    def all_arrived_at(self, box: Mailbox) -> Time:
         """Return the time at which all transfers to a mailbox end; if `in_order`, those to all mailboxes of its process."""
         if not self.in_order:
             return max(box.latest.values()) if box.latest else self.clock.now
@@ -174,7 +178,7 @@ class Delivery(Transfers):
         """Send an envelope on its way: to its ports if it is ready, else to the mailbox."""
         box: Mailbox = envelope.box
         self.serials = envelope.serial = self.serials + 1
-        if envelope.pattern is not None:
+        if envelope.receive is not None:
             self._depart(envelope)
         elif box.delayed is not None and envelope.source in box.delayed:
             box.delayed[envelope.source].append(envelope)  # after the envelopes that were sent before
@@ -200,15 +204,15 @@ class Delivery(Transfers):
         box.delayed[envelope.source] = deque((envelope,))
 
     def _announce(self, envelope: Envelope) -> None:
-        """Put a synchronous envelope into the mailbox; if a pattern matches, start its transfer."""
-        pattern = envelope.box.arrive(envelope)
-        if pattern is None:
+        """Put a synchronous envelope into the mailbox; if a receive matches, start its transfer."""
+        receive = envelope.box.arrive(envelope)
+        if receive is None:
             if envelope.box.probes:
                 self._complete_probes(envelope, self.clock.now)
         else:
-            envelope.pattern = pattern
-            pattern.envelope = envelope
-            self.matched(envelope, pattern)
+            envelope.receive = receive
+            receive.envelope = envelope
+            self.matched(envelope, receive)
             self._depart(envelope)
 
     def _travel(self, envelope: Envelope, start: Time, sent: Time, arrived: Time) -> None:
@@ -225,30 +229,30 @@ class Delivery(Transfers):
                 box.latest = {}
             arrived = box.latest[envelope.source] = max(arrived, box.latest.get(envelope.source, arrived))
         envelope.arrived = into.latest = arrived
-        pattern: Pattern | None = envelope.pattern
+        receive: PostedReceive | None = envelope.receive
         if self.watcher is not None:
-            self.watcher.started(envelope, pattern, start, sent, arrived)
-        if pattern is None:  # an eager envelope
+            self.watcher.started(envelope, receive, start, sent, arrived)
+        if receive is None:  # an eager envelope
             if not self.in_order:  # other messages may overtake it: match it when it has arrived
                 self.clock.call_at(arrived, partial(self._match_first_arrived, box, envelope.source))
             else:
                 self._match_arrived(envelope, arrived)
         if envelope.end is None:
             self._settle(envelope, sent)
-        if pattern is not None:
-            envelope.pattern = None  # break the reference cycle, so that reference counting frees the message
-            self._settle(pattern, arrived)
+        if receive is not None:
+            envelope.receive = None  # break the reference cycle, so that reference counting frees the message
+            self._settle(receive, arrived)
 
     def _match_arrived(self, envelope: Envelope, arrived: Time) -> None:
-        """Put an eager envelope into the mailbox; if a pattern matches, complete the pattern at the time of arrival."""
+        """Put an eager envelope into the mailbox; if a receive matches, complete the receive at the time of arrival."""
         box: Mailbox = envelope.box
-        pattern = box.arrive(envelope)
-        if pattern is not None:
-            pattern.envelope = envelope
-            self.matched(envelope, pattern)
+        receive = box.arrive(envelope)
+        if receive is not None:
+            receive.envelope = envelope
+            self.matched(envelope, receive)
             if self.watcher is not None:
-                self.watcher.met(envelope, pattern)
-            self._settle(pattern, arrived)
+                self.watcher.met(envelope, receive)
+            self._settle(receive, arrived)
         elif box.probes:
             self._complete_probes(envelope, arrived)
         if box.delayed is not None and envelope.source in box.delayed:

@@ -1,7 +1,7 @@
-"""The two sides of a message: the envelope that was sent, and the pattern of a posted receive.
+"""The two sides of a message: the envelope that was sent, and the receive of a posted receive.
 
 Both have an `end`, the time at which the send or the receive ends. It is None until it is known; then `waiter.settled(end)`
-is called. The layer above determines the contents (`payload`) and their destination (`target`). Envelopes and patterns are
+is called. The layer above determines the contents (`payload`) and their destination (`target`). Envelopes and receives are
 elements of linked lists (`next`, `last`), so that a mailbox needs no queue object for each sender.
 """
 
@@ -14,8 +14,32 @@ class Envelope:
     """A message from a process to a mailbox of another process."""
 
     __slots__ = (
-        "arrived", "box", "call", "eager", "end", "flight", "last", "met", "nbytes", "needs", "next", "number", "origin",
-        "out", "pattern", "payload", "posted", "region", "route", "serial", "source", "stage", "step", "tag", "task", "tie",
+        "arrived",
+        "box",
+        "call",
+        "eager",
+        "end",
+        "flight",
+        "last",
+        "met",
+        "nbytes",
+        "needs",
+        "next",
+        "number",
+        "origin",
+        "out",
+        "payload",
+        "posted",
+        "receive",
+        "region",
+        "route",
+        "serial",
+        "source",
+        "stage",
+        "step",
+        "tag",
+        "task",
+        "tie",
         "waiter",
     )  # fmt: skip
 
@@ -46,7 +70,7 @@ class Envelope:
     eager: bool  # its transfer starts before it is matched
     end: Any  # when the send ends
     arrived: Any  # when its transfer ends; None until the transfer starts
-    pattern: Any  # its match, until its transfer starts
+    receive: Any  # its match, until its transfer starts
     waiter: Any
 
 
@@ -66,11 +90,11 @@ def new_envelope(
     self.payload = payload
     self.eager = eager
     self.call = call
-    self.end = self.arrived = self.pattern = self.waiter = None
+    self.end = self.arrived = self.receive = self.waiter = None
     return self
 
 
-class Pattern:
+class PostedReceive:
     """A posted receive: its source and its tag; a negative value matches any."""
 
     __slots__ = (
@@ -101,9 +125,9 @@ class Pattern:
         return (self.source < 0 or self.source == envelope.source) and (self.tag < 0 or self.tag == envelope.tag)
 
 
-def new_pattern(source: int, tag: int, box: Any, target: Any, capacity: int) -> Pattern:
-    """Return a pattern that has not been posted."""
-    self = Pattern()
+def new_receive(source: int, tag: int, box: Any, target: Any, capacity: int) -> PostedReceive:
+    """Return a receive that has not been posted."""
+    self = PostedReceive()
     self.source = source
     self.tag = tag
     self.box = box

@@ -1,7 +1,7 @@
 """The fast path: the end of an instant for most messages, in one loop.
 
 If costs are linear, ports have width one, nothing is shared, the ports are free, and the mailbox has at most one envelope
-or pattern, a message needs no queue, no route and no search. This holds for nearly every message. A loop without
+or receive, a message needs no queue, no route and no search. This holds for nearly every message. A loop without
 intermediate calls takes a fifth less time. All other messages take the path of `Delivery`. A test runs the same programs on
 both paths.
 """
@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from fakempi.core.network.cost import CostModel
 from fakempi.core.network.delivery import SENDER, Delivery
-from fakempi.core.network.envelope import Envelope, Pattern
+from fakempi.core.network.envelope import Envelope, PostedReceive
 from fakempi.core.network.matching import Mailbox
 from fakempi.core.network.ports import Clock
 
@@ -20,7 +20,7 @@ from fakempi.core.network.ports import Clock
 class Express(Delivery):
     """A `Delivery` for ports of width one and linear costs."""
 
-    def __init__(self, clock: Clock, cost: CostModel, matched: Callable[[Envelope, Pattern], None]) -> None:
+    def __init__(self, clock: Clock, cost: CostModel, matched: Callable[[Envelope, PostedReceive], None]) -> None:
         super().__init__(clock, cost, matched)
         assert cost.linear is not None
         self.t_s, self.t_w = cost.linear
@@ -52,18 +52,18 @@ class Express(Delivery):
         now, t_s, t_w, matched = self.clock.now, self.t_s, self.t_w, self.matched
         for envelope in new:
             box: Mailbox = envelope.box
-            out, into, pattern = envelope.out, box.into, box.lone_pattern
-            if out.free_at > now or into.free_at > now or out.queue or into.queue or box.delayed or envelope.pattern:
+            out, into, receive = envelope.out, box.into, box.lone_receive
+            if out.free_at > now or into.free_at > now or out.queue or into.queue or box.delayed or envelope.receive:
                 self._launch(envelope)
                 continue
-            if pattern is not None:
-                if (pattern.source != envelope.source and pattern.source >= 0) or (
-                    pattern.tag != envelope.tag and pattern.tag >= 0
+            if receive is not None:
+                if (receive.source != envelope.source and receive.source >= 0) or (
+                    receive.tag != envelope.tag and receive.tag >= 0
                 ):
                     self._launch(envelope)
                     continue
-                box.lone_pattern = None
-                pattern.envelope = envelope
+                box.lone_receive = None
+                receive.envelope = envelope
             elif not envelope.eager or box.exact or box.wild or box.probes:
                 self._launch(envelope)
                 continue
@@ -77,33 +77,33 @@ class Express(Delivery):
             out.bytes_sent += nbytes
             into.received += 1
             into.bytes_received += nbytes
-            if pattern is not None:
-                matched(envelope, pattern)
-                pattern.end = end
-                if pattern.waiter is not None:
-                    pattern.waiter.settled(end)
+            if receive is not None:
+                matched(envelope, receive)
+                receive.end = end
+                if receive.waiter is not None:
+                    receive.waiter.settled(end)
             if envelope.waiter is not None:
                 envelope.waiter.settled(end)
 
-    def expect(self, pattern: Pattern) -> None:
-        """Post a pattern: wait for an envelope that matches from now on."""
-        box: Mailbox = pattern.box
+    def post_receive(self, receive: PostedReceive) -> None:
+        """Post a receive: wait for an envelope that matches from now on."""
+        box: Mailbox = receive.box
         envelope = box.lone_envelope
         if envelope is None:
-            if box.pending or box.lone_pattern is not None or box.exact or box.wild:
-                super().expect(pattern)
+            if box.pending or box.lone_receive is not None or box.exact or box.wild:
+                super().post_receive(receive)
             else:
-                box.lone_pattern = pattern
-        elif (pattern.source == envelope.source or pattern.source < 0) and (pattern.tag == envelope.tag or pattern.tag < 0):
+                box.lone_receive = receive
+        elif (receive.source == envelope.source or receive.source < 0) and (receive.tag == envelope.tag or receive.tag < 0):
             box.lone_envelope = None
             arrived = envelope.arrived
             if arrived is None:
-                self.join(envelope, pattern)
+                self.match_waiting(envelope, receive)
             else:
-                pattern.envelope = envelope
+                receive.envelope = envelope
                 matched = self.matched  # in two steps: `self.matched()` looks for a method first and is slower
-                matched(envelope, pattern)
+                matched(envelope, receive)
                 now = self.clock.now
-                pattern.end = arrived if arrived > now else now
+                receive.end = arrived if arrived > now else now
         else:
-            super().expect(pattern)
+            super().post_receive(receive)

@@ -1,7 +1,7 @@
-"""Mailboxes, which match messages with receives. An envelope is a message; a pattern is a posted receive or a probe.
+"""Mailboxes, which match messages with receives. An envelope is a message; a receive is a posted receive or a probe.
 
-A pattern without wildcards is found by (source, tag) in one dictionary look-up; only wildcards need a search. An arriving
-envelope is matched with the matching pattern that was posted first. A new pattern is matched with the matching envelope that
+A receive without wildcards is found by (source, tag) in one dictionary look-up; only wildcards need a search. An arriving
+envelope is matched with the matching receive that was posted first. A new receive is matched with the matching envelope that
 arrived first. So messages between two processes stay in order.
 """
 
@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-from fakempi.core.network.envelope import Envelope, Pattern
+from fakempi.core.network.envelope import Envelope, PostedReceive
 
 Chains = dict[tuple[int, int], Any]
-"""(source, tag) -> the first element of a linked list of envelopes or patterns.
+"""(source, tag) -> the first element of a linked list of envelopes or receives.
 
 Each element refers to the following one by `next`. The first element refers to the last one by `last`.
 """
@@ -60,14 +60,14 @@ def remove(chains: Chains, item: Any) -> bool:
 
 
 class Mailbox:
-    """The unmatched envelopes and patterns of one process in one context.
+    """The unmatched envelopes and receives of one process in one context.
 
-    Most mailboxes have at most one envelope and one pattern at a time. A lone envelope or pattern is stored in an attribute,
+    Most mailboxes have at most one envelope and one receive at a time. A lone envelope or receive is stored in an attribute,
     and moves to the lists when a second one arrives. So most messages need no dictionary, which saves a fifth of their time.
     """
 
     __slots__ = (
-        "arrivals", "delayed", "exact", "into", "latest", "lone_envelope", "lone_pattern", "name", "order", "owner",
+        "arrivals", "delayed", "exact", "into", "latest", "lone_envelope", "lone_receive", "name", "order", "owner",
         "pending", "probes", "wild", "wildcards",
     )  # fmt: skip
 
@@ -75,55 +75,55 @@ class Mailbox:
         self.owner = owner  # the number of the process
         self.into = into  # the input port of the process
         self.name = name  # the context that the mailbox belongs to
-        self.lone_pattern: Pattern | None = None  # the pattern, while there is only one
-        self.exact: Chains | None = None  # several patterns: those without wildcards
-        self.wild: list[Pattern] | None = None  # several patterns: those with wildcards, in the order of posting
+        self.lone_receive: PostedReceive | None = None  # the receive, while there is only one
+        self.exact: Chains | None = None  # several receives: those without wildcards
+        self.wild: list[PostedReceive] | None = None  # several receives: those with wildcards, in the order of posting
         self.lone_envelope: Envelope | None = None  # the envelope, while there is only one
         self.pending: Chains | None = None  # several envelopes
         self.order: deque[Envelope] | None = None  # the envelopes of `pending` in order of arrival, for wildcards
-        self.probes: list[Pattern] | None = None  # patterns of probes, which match an envelope without receiving it
+        self.probes: list[PostedReceive] | None = None  # receives of probes, which match an envelope without receiving it
         self.delayed: dict[int, deque[Envelope]] | None = None  # source -> envelopes that may not be matched yet
         self.latest: dict[int, Any] | None = None  # source -> the latest arrival, if a cost model may reorder messages
-        self.arrivals = 0  # counts envelopes and patterns that were added to the lists
+        self.arrivals = 0  # counts envelopes and receives that were added to the lists
         self.wildcards: Any = None  # records of the package mpi
 
-    def arrive(self, envelope: Envelope) -> Pattern | None:
-        """Return the pattern that matches an arriving envelope; without a match, keep the envelope and return None."""
-        pattern = self.lone_pattern
-        if pattern is not None:
-            if (pattern.source == envelope.source or pattern.source < 0) and (
-                pattern.tag == envelope.tag or pattern.tag < 0
+    def arrive(self, envelope: Envelope) -> PostedReceive | None:
+        """Return the receive that matches an arriving envelope; without a match, keep the envelope and return None."""
+        receive = self.lone_receive
+        if receive is not None:
+            if (receive.source == envelope.source or receive.source < 0) and (
+                receive.tag == envelope.tag or receive.tag < 0
             ):
-                self.lone_pattern = None
-                return pattern
+                self.lone_receive = None
+                return receive
         elif self.exact or self.wild:
-            pattern = self._take_pattern(envelope)
-            if pattern is not None:
-                return pattern
+            receive = self._take_receive(envelope)
+            if receive is not None:
+                return receive
         if self.lone_envelope is None and not self.pending:
             self.lone_envelope = envelope
         else:
             self.keep_envelope(envelope)
         return None
 
-    def expect(self, pattern: Pattern) -> Envelope | None:
-        """Return the envelope that matches a newly posted pattern; without a match, keep the pattern and return None."""
+    def post_receive(self, receive: PostedReceive) -> Envelope | None:
+        """Return the envelope that matches a newly posted receive; without a match, keep the receive and return None."""
         envelope = self.lone_envelope
         if envelope is not None:
-            if (pattern.source == envelope.source or pattern.source < 0) and (
-                pattern.tag == envelope.tag or pattern.tag < 0
+            if (receive.source == envelope.source or receive.source < 0) and (
+                receive.tag == envelope.tag or receive.tag < 0
             ):
                 self.lone_envelope = None
                 return envelope
         elif self.pending:
-            envelope = self.find(pattern.source, pattern.tag)
+            envelope = self.find(receive.source, receive.tag)
             if envelope is not None:
                 self._drop_envelope(envelope)
                 return envelope
-        if self.lone_pattern is None and not self.exact and not self.wild:
-            self.lone_pattern = pattern
+        if self.lone_receive is None and not self.exact and not self.wild:
+            self.lone_receive = receive
         else:
-            self._keep_pattern(pattern)
+            self._keep_receive(receive)
         return None
 
     def find(self, source: int, tag: int) -> Envelope | None:
@@ -143,22 +143,22 @@ class Mailbox:
         return None
 
     def is_empty(self) -> bool:
-        """Return whether there are no envelopes and no patterns."""
-        lone = self.lone_envelope is not None or self.lone_pattern is not None
+        """Return whether there are no envelopes and no receives."""
+        lone = self.lone_envelope is not None or self.lone_receive is not None
         return not (lone or self.pending or self.exact or self.wild)
 
     def envelopes(self) -> list[Envelope]:
         """Return all envelopes; those with the same source and tag are consecutive, in order of arrival."""
         return [self.lone_envelope] if self.lone_envelope is not None else _elements(self.pending)
 
-    def patterns(self) -> list[Pattern]:
-        """Return all posted patterns, those without wildcards first."""
-        return [self.lone_pattern] if self.lone_pattern is not None else _elements(self.exact) + (self.wild or [])
+    def receives(self) -> list[PostedReceive]:
+        """Return all posted receives, those without wildcards first."""
+        return [self.lone_receive] if self.lone_receive is not None else _elements(self.exact) + (self.wild or [])
 
-    def withdraw(self, item: Envelope | Pattern) -> bool:
-        """Remove an unmatched envelope or pattern; return False if it was matched already."""
-        if item is self.lone_pattern:
-            self.lone_pattern = None
+    def withdraw(self, item: Envelope | PostedReceive) -> bool:
+        """Remove an unmatched envelope or receive; return False if it was matched already."""
+        if item is self.lone_receive:
+            self.lone_receive = None
         elif item is self.lone_envelope:
             self.lone_envelope = None
         elif isinstance(item, Envelope):
@@ -169,25 +169,25 @@ class Mailbox:
             return bool(self.exact) and remove(self.exact, item)  # type: ignore[arg-type]  # not None if it has an entry
         return True
 
-    # -- several envelopes or patterns ----------------------------------------------------------------------------
+    # -- several envelopes or receives ----------------------------------------------------------------------------
 
-    def _take_pattern(self, envelope: Envelope) -> Pattern | None:
-        """Remove and return the matching pattern that was posted first; None if there is none."""
-        pattern: Pattern | None = self.exact.get((envelope.source, envelope.tag)) if self.exact else None
+    def _take_receive(self, envelope: Envelope) -> PostedReceive | None:
+        """Remove and return the matching receive that was posted first; None if there is none."""
+        receive: PostedReceive | None = self.exact.get((envelope.source, envelope.tag)) if self.exact else None
         for wild in self.wild or ():
             if wild.matches(envelope):
-                if pattern is None or wild.number < pattern.number:
+                if receive is None or wild.number < receive.number:
                     self.wild.remove(wild)  # type: ignore[union-attr]  # not None if it has an entry
                     return wild
                 break
-        if pattern is not None:
-            drop_first(self.exact, pattern)  # type: ignore[arg-type]  # not None if it has an entry
-        return pattern
+        if receive is not None:
+            drop_first(self.exact, receive)  # type: ignore[arg-type]  # not None if it has an entry
+        return receive
 
-    def _keep_pattern(self, pattern: Pattern) -> None:
-        """Add a pattern to the lists; if there was a lone pattern, move it to the lists first."""
-        lone, self.lone_pattern = self.lone_pattern, None
-        for item in (pattern,) if lone is None else (lone, pattern):
+    def _keep_receive(self, receive: PostedReceive) -> None:
+        """Add a receive to the lists; if there was a lone receive, move it to the lists first."""
+        lone, self.lone_receive = self.lone_receive, None
+        for item in (receive,) if lone is None else (lone, receive):
             self.arrivals = item.number = self.arrivals + 1
             if item.source < 0 or item.tag < 0:
                 if self.wild is None:

@@ -81,7 +81,7 @@ class Transfers(Hooked):
 
     @staticmethod
     def _settle(item: Any, end: Time) -> None:
-        """Set the end of an envelope or a pattern, and notify the task that waits for it."""
+        """Set the end of an envelope or a receive, and notify the task that waits for it."""
         item.end = end
         if item.waiter is not None:
             item.waiter.settled(end)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from fakempi.core.hooks import Layer, OnMatched
-from fakempi.core.network.envelope import Envelope, Pattern
+from fakempi.core.network.envelope import Envelope, PostedReceive
 from fakempi.errors import text_of
 from fakempi.extensions.buffer_checks.timing import DataTiming
 from fakempi.extensions.buffer_checks.use import MemoryUse, PartitionUses, payloads_of
@@ -28,7 +28,7 @@ VIEW_HINT = (
 """This text is added to an error about a read-only array that no operation uses."""
 
 
-class MemoryChecks(OnMatched[Envelope, Pattern]):
+class MemoryChecks(OnMatched[Envelope, PostedReceive]):
     """The checks of one run."""
 
     layer = Layer.MEMORY
@@ -36,7 +36,7 @@ class MemoryChecks(OnMatched[Envelope, Pattern]):
     def __init__(self, universe: Universe, reports: bool) -> None:
         self.universe, self.strict = universe, universe.strict and reports
         self.reports = reports  # otherwise only the timing of data is wanted
-        self.awaited: dict[Pattern, MemoryRegion] = {}
+        self.awaited: dict[PostedReceive, MemoryRegion] = {}
         self.locks = Locks() if self.strict else None
         self.timing = None if universe.choices is None else DataTiming(universe.choices, universe.loop)
         self.processes: list[MemoryInUse] = []
@@ -52,18 +52,20 @@ class MemoryChecks(OnMatched[Envelope, Pattern]):
         self.processes.append(MemoryInUse(self, process))
         return self.processes[-1]
 
-    def matched(self, proceed: Callable[[Envelope, Pattern], None], envelope: Envelope, pattern: Pattern) -> None:
+    def matched(
+        self, proceed: Callable[[Envelope, PostedReceive], None], envelope: Envelope, receive: PostedReceive
+    ) -> None:
         """Compare the memory of a receive with its copy, just before the message is written there."""
         if not envelope.eager:  # its sender learns that the receive is posted
-            self.universe.processes[pattern.box.owner].buffer_checks.informed += 1
+            self.universe.processes[receive.box.owner].buffer_checks.influences += 1
         if self.timing is not None and self.timing.late:
-            return self.timing.matched(proceed, envelope, pattern)
-        region = self.awaited.pop(pattern, None)
+            return self.timing.matched(proceed, envelope, receive)
+        region = self.awaited.pop(receive, None)
         if region is None:
-            return proceed(envelope, pattern)
+            return proceed(envelope, receive)
         region.check()
         region.restore()
-        proceed(envelope, pattern)
+        proceed(envelope, receive)
         region.accept_contents()
 
     def end(self) -> None:
@@ -91,7 +93,7 @@ class MemoryInUse:
         self.exposed: list[tuple[int, int, Exposed]] = []  # its memory in windows: start, end, part
         self.one_sided = 0  # messages that its port has sent for operations on windows
         self.released = [0, 0]  # locks of windows that it has released: shared, exclusive
-        self.informed = 0  # the number of events, other than messages, by which other ranks may have learned of its progress
+        self.influences = 0  # the number of events, without messages, by which other ranks may have learned of its progress
         self.roots: dict[int, MemoryRegion | RegionIndex] = {}  # id of the object that owns the memory -> regions in use
 
     def of(self, operation: Any, buffer: Any) -> MemoryUse | PartitionUses | None:
@@ -110,14 +112,14 @@ class MemoryInUse:
         kind = operation.__class__
         if kind is Envelope:
             return MemoryUse(self, operation).using(describe(buffer)[0], False).timed().sending(operation).locked()
-        if kind is Pattern:
+        if kind is PostedReceive:
             return MemoryUse(self, operation).using(operation.target, True).timed().awaiting(operation).locked()
         if kind is AllOf:  # a send and a receive; the send is of a copy if there is only one buffer
-            (envelope, pattern), (sent, _), use = operation.operations, buffer, MemoryUse(self, operation)
+            (envelope, receive), (sent, _), use = operation.operations, buffer, MemoryUse(self, operation)
             if envelope.__class__ is Envelope and sent is not None:
                 use.using(describe(sent)[0], False).sending(envelope)
-            if pattern.__class__ is Pattern:
-                use.using(pattern.target, True).awaiting(pattern)
+            if receive.__class__ is PostedReceive:
+                use.using(receive.target, True).awaiting(receive)
             return use.timed().locked()
         if kind is not Completion:
             return None  # to or from PROC_NULL
@@ -162,7 +164,7 @@ class MemoryInUse:
 
     def outgoing(self) -> tuple[int, int]:
         """Return numbers that change whenever other ranks may learn of this one's progress, except by locks of windows."""
-        return self.process.out.sent - self.one_sided, self.informed
+        return self.process.out.sent - self.one_sided, self.influences
 
     def until_informed(self) -> Callable[[], bool]:
         """Return a function that returns True as long as no other rank can know of this rank's present progress.
@@ -269,7 +271,7 @@ class MemoryInUse:
         """Report a finding, unless a strict run is already ending because of one."""
         universe = self.checks.universe
         if universe.verdict is None and self.checks.reports:
-            universe.report(kind, self.process.number, sentence, call=call, place=place, at_once=True)
+            universe.report(kind, self.process.number, sentence, call=call, place=place, wrong_data=True)
 
 
 def register(universe: Universe) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from fakempi.core.network.envelope import Envelope, Pattern
+from fakempi.core.network.envelope import Envelope, PostedReceive
 from fakempi.extensions.buffer_checks.use import payloads_of
 from fakempi.mpi.base.call_site import call_and_site
 from fakempi.mpi.base.process import Process, Universe
@@ -40,7 +40,7 @@ class SendChecks:
 
     def of(self, operation: Any, buffer: Any) -> SentBuffers | None:
         """Begin to watch the buffers that an operation sends, if it is one of those that are checked."""
-        if operation.__class__ is Pattern:
+        if operation.__class__ is PostedReceive:
             return None
         origin = operation.origin
         number = origin.sends = origin.sends + 1
@@ -78,7 +78,7 @@ class SentBuffers:
                 self.peers,
                 call=self.origin.call,
                 place=self.origin.place,
-                at_once=True,
+                wrong_data=True,
             )
 
     def drop(self) -> None:

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Protocol
 from numpy import ndarray
 
 from fakempi.core.kernel.loop import Loop
-from fakempi.core.network.envelope import Envelope, Pattern
+from fakempi.core.network.envelope import Envelope, PostedReceive
 from fakempi.mpi.buffers.flat import Flat, FlatVector
 from fakempi.mpi.buffers.payload import copy_into, snapshot
 from fakempi.mpi.buffers.phantom import Phantom
@@ -48,8 +48,8 @@ class DataTiming:
     def __init__(self, choices: ChoicePoints, loop: Loop) -> None:
         self.choices, self.late, self.loop = choices, choices.mode.late, loop
         self.sends: dict[Envelope, EndOfUse] = {}  # only if data move late
-        self.receives: dict[Pattern, tuple[EndOfUse, Any]] = {}  # with the copy of the buffer
-        self.matches: dict[Pattern, Match] = {}  # receives that matched when they were posted, before their use began
+        self.receives: dict[PostedReceive, tuple[EndOfUse, Any]] = {}  # with the copy of the buffer
+        self.matches: dict[PostedReceive, Match] = {}  # receives that matched when they were posted, before their use began
 
     def let_data_move(self) -> None:
         """If data move early, let the other tasks run until none of them can."""
@@ -70,37 +70,39 @@ class DataTiming:
 
         use.at_end.append(finish)
 
-    def start_receive(self, pattern: Pattern, region: MemoryRegion, use: EndOfUse) -> None:
+    def start_receive(self, receive: PostedReceive, region: MemoryRegion, use: EndOfUse) -> None:
         """Begin a nonblocking receive whose data move late: it writes to a copy of its buffer until it ends."""
         copy = snapshot(region.payload)
         region.poison()
-        if pattern.envelope is None:
-            pattern.target = copy
-            self.receives[pattern] = use, copy
-        elif (match := self.matches.pop(pattern, None)) is not None:
+        if receive.envelope is None:
+            receive.target = copy
+            self.receives[receive] = use, copy
+        elif (match := self.matches.pop(receive, None)) is not None:
             _connect(match, use, copy)
 
         def deliver() -> None:
-            self.receives.pop(pattern, None)
+            self.receives.pop(receive, None)
             copy_into(copy, region.payload, copy.nbytes)
-            if pattern.envelope is None:  # the request was freed
-                pattern.target = region.payload
+            if receive.envelope is None:  # the request was freed
+                receive.target = region.payload
 
         use.at_end.append(deliver)
 
-    def matched(self, proceed: Callable[[Envelope, Pattern], None], envelope: Envelope, pattern: Pattern) -> None:
+    def matched(
+        self, proceed: Callable[[Envelope, PostedReceive], None], envelope: Envelope, receive: PostedReceive
+    ) -> None:
         """Match a message. If both sides are nonblocking, the data are copied again when the first of them ends."""
         use, payload = self.sends.pop(envelope, None), envelope.payload
-        proceed(envelope, pattern)
-        if use is None or payload is None or envelope.nbytes > pattern.capacity:
+        proceed(envelope, receive)
+        if use is None or payload is None or envelope.nbytes > receive.capacity:
             return
         match = Match(use, payload, envelope.nbytes)
-        receive = self.receives.get(pattern)
-        if receive is not None:
-            return _connect(match, *receive)
+        late = self.receives.get(receive)
+        if late is not None:
+            return _connect(match, *late)
         # A settled receive has waited since its match, so its call is a blocking one.
         self.matches = {other: known for other, known in self.matches.items() if other.end is None}
-        self.matches[pattern] = match
+        self.matches[receive] = match
 
 
 def _connect(match: Match, use: EndOfUse, copy: Any) -> None:

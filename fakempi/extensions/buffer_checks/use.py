@@ -7,7 +7,7 @@ from typing import Any
 
 from numpy import ndarray
 
-from fakempi.core.network.envelope import Envelope, Pattern
+from fakempi.core.network.envelope import Envelope, PostedReceive
 from fakempi.extensions.buffer_checks.timing import detach
 from fakempi.mpi.base.call_site import call_and_site, frame_at
 from fakempi.mpi.buffers.flat import Flat, FlatVector
@@ -20,7 +20,7 @@ from fakempi.mpi.interfaces.services import Closable
 class MemoryUse:
     """The memory that one operation uses until it completes."""
 
-    __slots__ = ("at_end", "call", "fence", "in_use", "in_windows", "pattern", "regions", "reported", "site")
+    __slots__ = ("at_end", "call", "fence", "in_use", "in_windows", "receive", "regions", "reported", "site")
 
     def __init__(self, in_use: Any, operation: Any) -> None:
         self.in_use, self.reported = in_use, False  # a MemoryInUse, whose module imports this one
@@ -28,7 +28,7 @@ class MemoryUse:
         self.in_windows: list[Closable] = []  # the records of this use in windows
         self.call, self.site = operation.origin.call, operation.origin.place
         self.regions: list[MemoryRegion] = []
-        self.pattern: Pattern | None = None  # of a receive whose message has not arrived yet
+        self.receive: PostedReceive | None = None  # of a receive whose message has not arrived yet
         self.at_end: list[Callable[[], object]] = []  # called when the use ends, for instance to move data
         in_use.live[self] = None
 
@@ -64,16 +64,16 @@ class MemoryUse:
             timing.start_send(envelope, self)
         return self
 
-    def awaiting(self, pattern: Pattern) -> MemoryUse:
+    def awaiting(self, receive: PostedReceive) -> MemoryUse:
         """Check the memory of a receive when its message arrives, unless the message has arrived already."""
         if not self.regions or not self.regions[-1].writes:
             return self
         region, checks = self.regions[-1], self.in_use.checks
         if checks.timing is not None and checks.timing.late:
-            checks.timing.start_receive(pattern, region, self)
-        elif pattern.envelope is None:
-            self.pattern = pattern
-            checks.awaited[pattern] = region
+            checks.timing.start_receive(receive, region, self)
+        elif receive.envelope is None:
+            self.receive = receive
+            checks.awaited[receive] = region
             if checks.strict:
                 region.poison()
         return self
@@ -86,7 +86,7 @@ class MemoryUse:
         return self
 
     def hide_contents(self) -> None:
-        """Fill memory that the operation writes with a pattern until it ends, or until `restore` of the region."""
+        """Fill memory that the operation writes with a receive until it ends, or until `restore` of the region."""
         for region in self.regions:
             if region.writes:
                 region.poison()
@@ -101,8 +101,8 @@ class MemoryUse:
                 if type(array) is ndarray:
                     region.payload = array.view()  # which stays writable
                     region.locked = locks.lock((array.base,) if ours else (array, array.base), array.nbytes)
-            if self.pattern is not None:
-                self.pattern.target = self.regions[-1].payload
+            if self.receive is not None:
+                self.receive.target = self.regions[-1].payload
         return self
 
     def around(self, work: Callable[[], object]) -> Callable[[], None]:
@@ -163,8 +163,8 @@ class MemoryUse:
             return
         for region in self.regions:
             region.check()
-        if self.pattern in self.in_use.checks.awaited:  # it was canceled
-            self.in_use.checks.awaited.pop(self.pattern).restore()
+        if self.receive in self.in_use.checks.awaited:  # it was canceled
+            self.in_use.checks.awaited.pop(self.receive).restore()
         self._finish()
         if not self.reported and any(region.changed for region in self.regions):
             call, site = call_and_site()
@@ -213,9 +213,9 @@ class PartitionUses:
         use = MemoryUse(self.in_use, self.operation).using(envelope.payload, False)
         self.live[number] = use.timed().sending(envelope)
 
-    def receive(self, number: int, pattern: Pattern) -> None:
+    def receive(self, number: int, receive: PostedReceive) -> None:
         """Begin to use a partition that is received."""
-        self.live[number] = MemoryUse(self.in_use, self.operation).using(pattern.target, True).timed().awaiting(pattern)
+        self.live[number] = MemoryUse(self.in_use, self.operation).using(receive.target, True).timed().awaiting(receive)
 
     def arrived(self, number: int) -> None:
         """Check a partition: the program learns that it has arrived."""

@@ -1,7 +1,7 @@
 """Programs: the schedule of an algorithm for one call, as arrays by round and as a list of steps for each rank.
 
 A step is the part of a rank in one round: it posts its receive, then its send, waits for both and combines the data that
-it has received. In a `Served` phase it posts all its receives and sends at once; in `Streams` it sends in one order and
+it has received. In a `LinearPhase` it posts all its receives and sends at once; in `Streams` it sends in one order and
 receives in another. If a rank knows only the sizes of its own blocks, the schedule is that of blocks of one byte;
 `sized_steps` replaces these sizes.
 """
@@ -49,7 +49,7 @@ class RoundStep(NamedTuple):
 
 
 class ConcurrentStep(NamedTuple):
-    """The part of a rank in a `Served` phase, `Posted` round or `Streams`: several receives and several sends."""
+    """The part of a rank in a `LinearPhase`, `NonblockingRound` or `Streams`: several receives and several sends."""
 
     sources: tuple[int, ...]
     sends: tuple[tuple[int, int], ...]  # destination and bytes

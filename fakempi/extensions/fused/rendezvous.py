@@ -217,7 +217,7 @@ class FusedService:
         if all(each is self.watch for each in self.loop.subscribers):
             Loop.wait(self.loop)
         else:
-            self.loop.beneath(Layer.FUSED, "wait")()
+            self.loop.below_layer(Layer.FUSED, "wait")()
 
     def _complete(self, call: FusedCall) -> None:
         """All ranks have called: compute their ends, and book them."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from fakempi.core.kernel.agenda import Agenda, Time
 from fakempi.core.network.delivery import Delivery
-from fakempi.core.network.envelope import Envelope, Pattern, new_envelope, new_pattern
+from fakempi.core.network.envelope import Envelope, PostedReceive, new_envelope, new_receive
 from fakempi.core.network.matching import Mailbox
 from fakempi.core.network.ports import Port
 from fakempi.errors import MPIError
@@ -83,20 +83,20 @@ class StepSimulator:
     def _post(self, source: int, dest: int, nbytes: int, combined: tuple[int, ...]) -> bool:
         """Post the receive and the send of a step; returns whether the rank has to wait."""
         now, task = self.agenda.now, self.task
-        pattern = self._receive(source) if source >= 0 else None
+        receive = self._receive(source) if source >= 0 else None
         envelope = None
         if dest >= 0:
             try:
-                envelope = self._send(dest, nbytes, 0 if pattern is None else pattern.call)
+                envelope = self._send(dest, nbytes, 0 if receive is None else receive.call)
             except MPIError:
-                if pattern is not None and pattern.envelope is None:
-                    pattern.box.withdraw(pattern)
+                if receive is not None and receive.envelope is None:
+                    receive.box.withdraw(receive)
                 raise
         if self.rate:
             self.charges = combined
         # The task itself waits for the last step, which saves a turn.
         waiter = task if self.next == len(self.steps) and not self.charges else self
-        self.messages = (envelope or pattern,) if envelope is None or pattern is None else (envelope, pattern)
+        self.messages = (envelope or receive,) if envelope is None or receive is None else (envelope, receive)
         until, awaited = now, 0
         for message in self.messages:
             if message.end is None:
@@ -152,10 +152,10 @@ class StepSimulator:
             self._end_step(tracked=not posted)
             posted += [(message, order) for message in islice(order, 1)]
 
-    def _receive(self, source: int) -> Pattern:
-        pattern = new_pattern(source, self.tag, self.box, None, UNLIMITED)
-        self.network.expect(pattern)
-        return pattern
+    def _receive(self, source: int) -> PostedReceive:
+        receive = new_receive(source, self.tag, self.box, None, UNLIMITED)
+        self.network.post_receive(receive)
+        return receive
 
     def _send(self, dest: int, nbytes: int, call: Any, synchronous: bool = False) -> Envelope:
         box, eager = self.boxes[dest] or self.make_box(dest), nbytes <= self.eager_limit and not synchronous
@@ -209,7 +209,7 @@ class RankSimulator(StepSimulator):
                 comm._loop.wait_tracker.ended(message)
         if comm._context.fault_state is not None:
             for message in messages:
-                if message.__class__ is Pattern:
+                if message.__class__ is PostedReceive:
                     comm._wait_received(message, None)
                 elif type(message.payload) is FailedPayload:
                     complete_send(message, None, None)
@@ -238,7 +238,7 @@ class SimulatorBetweenGroups(RankSimulator):
             self.version, self.steps = sizes.version, self.call.program.sized_steps(self.own + self.rank, sizes)
         return super()._advance()
 
-    def _receive(self, source: int) -> Pattern:
+    def _receive(self, source: int) -> PostedReceive:
         return super()._receive(self._choose_comm(source))
 
     def _send(self, dest: int, nbytes: int, call: Any, synchronous: bool = False) -> Envelope:

@@ -102,4 +102,4 @@ class Watch:
         self.calls.undo_pending()
         return proceed(*args)
 
-    poll = spawn = run_at = call_at = send = expect = join = carry = clear_at = other
+    poll = spawn = run_at = call_at = send = post_receive = match_waiting = send_matched = all_arrived_at = other

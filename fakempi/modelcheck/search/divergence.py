@@ -47,7 +47,7 @@ class MarkingReplay(Replay):
 
     def _row(self, rows: Any, envelope: Envelope, point: MailboxPoint) -> int:
         """Return the row of the matching message that was received first after the receive was posted."""
-        since = point.pattern.posted if isinstance(point, Receive) else self.when
+        since = point.receive.posted if isinstance(point, Receive) else self.when
         alike = rows["source"] == envelope.out.number
         alike &= (rows["dest"] == point.process.number) & (rows["tag"] == envelope.tag) & (rows["awaited"] >= float(since))
         alike &= rows["context"] == envelope.box.name.context.number

@@ -4,7 +4,7 @@ Two messages from different senders are equivalent if their tags and contents ar
 the same results if the program cannot distinguish them:
 
 * until both are received, only receives from any source access the mailbox, and none of them reads the source (`status`)
-  or gets an error whose text names it (`Pattern.observed`);
+  or gets an error whose text names it (`PostedReceive.observed`);
 * no other message from the two senders arrives at that mailbox, then or later;
 * if the sends wait for their receive, the senders do nothing afterwards (one of them would do it earlier), and both sends
   complete at the same time.
@@ -49,7 +49,7 @@ def _differ(choices: Choices, taken: Option, other: Envelope) -> bool:
     assert isinstance(point, Receive)
     log = choices.log[point.box]
     start = log.index(("match", taken.value))
-    if source_was_read(point.pattern) or choices.timed:
+    if source_was_read(point.receive) or choices.timed:
         return True
     if not taken.value.eager:
         if not all(choices.was_last(envelope) for envelope in (taken.value, other)):
@@ -71,9 +71,9 @@ def _differ(choices: Choices, taken: Option, other: Envelope) -> bool:
     return not (other_received or taken.value.eager)
 
 
-def source_was_read(pattern: Any) -> bool:
+def source_was_read(receive: Any) -> bool:
     """Whether the program read the source of the message that this receive got."""
-    return getattr(pattern, "observed", False)
+    return getattr(receive, "observed", False)
 
 
 def _unmatched_events(log: Sequence[tuple[str, Any]], *excluded: Envelope) -> Iterator[tuple[str, Any]]:

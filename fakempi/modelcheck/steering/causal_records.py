@@ -36,7 +36,7 @@ class TaskRecord:
 
 
 class MessageRecord:
-    """A sent message (`Envelope`) or a posted receive (`Pattern`).
+    """A sent message (`Envelope`) or a posted receive (`PostedReceive`).
 
     Attributes
     ----------

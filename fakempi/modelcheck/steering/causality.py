@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from fakempi.core.network.envelope import Envelope, Pattern
+from fakempi.core.network.envelope import Envelope, PostedReceive
 from fakempi.modelcheck.steering.causal_records import MessageRecord, TaskRecord, union
 from fakempi.modelcheck.steering.probe_results import ProbeResults
 from fakempi.modelcheck.steering.state_hash import ALL_RANKS, StateHash, digest
@@ -83,16 +83,16 @@ class Causality:
         self.reached[envelope.box.owner] |= touched
         self.record_event("informed", envelope.out.number, envelope.box.owner)
 
-    def awaited(self, pattern: Pattern) -> None:
+    def awaited(self, receive: PostedReceive) -> None:
         """Record a posted receive."""
         task_record = self._tasks[self.loop.running]
         task_record.awaited += 1
         self.events += 1
-        owner = pattern.box.owner
+        owner = receive.box.owner
         key = task_record.key, "recv", task_record.awaited
-        self._messages[pattern] = MessageRecord(key, task_record.past, self._touched_by(owner), self._count_action(owner))
-        self.log.setdefault(pattern.box, []).append(("post", pattern))
-        self.probe_results.may_be_taken(pattern)
+        self._messages[receive] = MessageRecord(key, task_record.past, self._touched_by(owner), self._count_action(owner))
+        self.log.setdefault(receive.box, []).append(("post", receive))
+        self.probe_results.may_be_taken(receive)
 
     def arrived(self, box: Any, envelope: Envelope) -> None:
         """Record the arrival of a message at a mailbox."""
@@ -139,27 +139,27 @@ class Causality:
         return bool(self._actions[envelope.out.number] == self._messages[envelope].number)
 
     def message_record(self, item: Any) -> MessageRecord:
-        """Return the record of an envelope or a pattern."""
+        """Return the record of an envelope or a receive."""
         return self._messages[item]
 
     def arrivals_at(self, box: Any) -> list[Envelope]:
         """Return all messages that arrived at a mailbox, in order."""
         return self._arrivals.setdefault(box, [])
 
-    def matched(self, envelope: Envelope, pattern: Pattern) -> None:
+    def matched(self, envelope: Envelope, receive: PostedReceive) -> None:
         """Record a match. The tasks learn of it when they have waited for it; their processes count as influenced now."""
         record = self._messages[envelope]
-        other = self._messages.get(pattern)
+        other = self._messages.get(receive)
         if other is None:  # the message was taken by Mprobe
             task_record = self._tasks[self.loop.running]
-            other = self._messages[pattern] = MessageRecord(None, task_record.past, 0, 0)
+            other = self._messages[receive] = MessageRecord(None, task_record.past, 0, 0)
         causes, self._match_causes = self._match_causes, 0
         if not envelope.eager:
             record.learned |= other.past | causes
         other.learned |= record.past | causes
         receiver, sender = envelope.box.owner, envelope.out.number
         if self.state_hash is not None:
-            self.state_hash.matched(envelope, record.key, pattern, other.key)
+            self.state_hash.matched(envelope, record.key, receive, other.key)
             if self.timed:
                 self.state_hash.takes_time(self.loop.now, record.key)
         self.touched[receiver] = self._touched_by(receiver) | record.touched | causes

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from fakempi.core.hooks import Layer, OnEnd, OnFail
 from fakempi.core.kernel.loop import Ended
-from fakempi.core.network.envelope import Envelope, Pattern
+from fakempi.core.network.envelope import Envelope, PostedReceive
 from fakempi.core.network.models.zero_cost import ZeroCost
 from fakempi.core.network.ports import Port
 from fakempi.modelcheck.steering.causality import Causality
@@ -199,22 +199,22 @@ class Choices(Causality):
         """Record a nonblocking call whose data may move at different times."""
         self.pending_buffers[call, site] = None
 
-    def delivery(self, loop: Any, cost: Any, matched: Callable[[Envelope, Pattern], None]) -> OpenDelivery:
+    def delivery(self, loop: Any, cost: Any, matched: Callable[[Envelope, PostedReceive], None]) -> OpenDelivery:
         """Return the network of a steered run; it reports each match to these choices and to `matched`."""
 
-        def note(envelope: Envelope, pattern: Pattern) -> None:
-            self.matched(envelope, pattern)
-            matched(envelope, pattern)
+        def note(envelope: Envelope, receive: PostedReceive) -> None:
+            self.matched(envelope, receive)
+            matched(envelope, receive)
 
         return OpenDelivery(loop, cost, note)
 
     def end(self) -> None:
         """Do nothing; called at the end of a successful run."""
 
-    def wildcard_posted(self, pattern: Pattern) -> None:
+    def wildcard_posted(self, receive: PostedReceive) -> None:
         """Add a choice point for a receive from any source."""
-        record, process = self._messages[pattern], self.loop.running.owner
-        self.points.append(Receive(self, record.key, process, record.past, self._site(), pattern))
+        record, process = self._messages[receive], self.loop.running.owner
+        self.points.append(Receive(self, record.key, process, record.past, self._site(), receive))
 
     # -- queries of MPI calls -----------------------------------------------------------------------------------------
 
@@ -238,10 +238,10 @@ class Choices(Causality):
         """Record that the program knows from now on that an operation has completed."""
         self.ended.add(operation)
 
-    def probe(self, pattern: Pattern, polls: bool, takes: bool, identifies: bool) -> Envelope | None:
+    def probe(self, receive: PostedReceive, polls: bool, takes: bool, identifies: bool) -> Envelope | None:
         """Probe and similar calls: return a matching message, or None for "not yet"."""
-        self.log.setdefault(pattern.box, []).append(("probe", pattern))
-        answer = self._wait_for_choice(Probe, pattern, polls, takes, identifies)
+        self.log.setdefault(receive.box, []).append(("probe", receive))
+        answer = self._wait_for_choice(Probe, receive, polls, takes, identifies)
         return None if answer is NOT_YET else answer
 
     def lock(self, lock: Any, is_free: Callable[[], bool], name: str, place: str, reason: Any) -> None:
@@ -277,7 +277,7 @@ class Choices(Causality):
         self.points.append(point)
         self._parked.add(task)
         task.since = self.loop.now
-        task.reason = reason or (("any", *point.operations.values()) if isinstance(point, Requests) else point.pattern)
+        task.reason = reason or (("any", *point.operations.values()) if isinstance(point, Requests) else point.receive)
         self.loop.wait()
         task.reason = None
         self.fair.watch()
@@ -377,13 +377,13 @@ class Choices(Causality):
             record.past |= bit | point.past | learned
             record.answers = digest(record.answers, option.key[1][1])
 
-    def match(self, box: Any, envelope: Envelope, pattern: Pattern, causes: int) -> None:
+    def match(self, box: Any, envelope: Envelope, receive: PostedReceive, causes: int) -> None:
         """Match a wildcard receive with a message; `causes` are the choices on which the match depends."""
-        box.take(envelope, pattern)
+        box.take(envelope, receive)
         self._match_causes = causes
-        self.universe.network.join(envelope, pattern)
+        self.universe.network.match_waiting(envelope, receive)
 
     def match_determined(self, box: Any) -> None:
         """Carry out the matches that are determined after a mailbox has changed."""
         while (pair := box.next_determined()) is not None:
-            self.universe.network.join(*pair)
+            self.universe.network.match_waiting(*pair)

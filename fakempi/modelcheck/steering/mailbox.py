@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fakempi.core.network.envelope import Envelope, Pattern
+from fakempi.core.network.envelope import Envelope, PostedReceive
 from fakempi.core.network.matching import Mailbox
 
 
@@ -22,61 +22,61 @@ class OpenMailbox(Mailbox):
         super().__init__(owner, into, name)
         self.choices = choices
         self.unexpected: list[Envelope] = []
-        self.posted: list[Pattern] = []
+        self.posted: list[PostedReceive] = []
         self.pending = self.unexpected  # type: ignore[assignment]  # other code tests whether it is empty
 
-    def arrive(self, envelope: Envelope) -> Pattern | None:
-        """Add an envelope; return the pattern that must match it, or None if the envelope waits."""
+    def arrive(self, envelope: Envelope) -> PostedReceive | None:
+        """Add an envelope; return the receive that must match it, or None if the envelope waits."""
         self.choices.arrived(self, envelope)
-        pattern = self.first_for(envelope)
-        if pattern is not None and pattern.source >= 0 and self._first_of(pattern) is None:
-            self.posted.remove(pattern)
-            return pattern
+        receive = self.first_for(envelope)
+        if receive is not None and receive.source >= 0 and self._first_of(receive) is None:
+            self.posted.remove(receive)
+            return receive
         self.unexpected.append(envelope)
         return None
 
-    def expect(self, pattern: Pattern) -> Envelope | None:
-        """Post a pattern; return the envelope that it must match, or None if the pattern waits."""
-        if pattern.source >= 0:
-            envelope = self._first_of(pattern)
+    def post_receive(self, receive: PostedReceive) -> Envelope | None:
+        """Post a receive; return the envelope that it must match, or None if the receive waits."""
+        if receive.source >= 0:
+            envelope = self._first_of(receive)
             if envelope is not None and self.first_for(envelope) is None:
                 self.unexpected.remove(envelope)
                 return envelope
         else:
-            self.choices.wildcard_posted(pattern)
-        self.posted.append(pattern)
+            self.choices.wildcard_posted(receive)
+        self.posted.append(receive)
         return None
 
-    def first_for(self, envelope: Envelope) -> Pattern | None:
-        """Return the first posted pattern that an envelope matches."""
-        return next((pattern for pattern in self.posted if pattern.matches(envelope)), None)
+    def first_for(self, envelope: Envelope) -> PostedReceive | None:
+        """Return the first posted receive that an envelope matches."""
+        return next((receive for receive in self.posted if receive.matches(envelope)), None)
 
-    def _first_of(self, pattern: Pattern) -> Envelope | None:
-        return next((envelope for envelope in self.unexpected if pattern.matches(envelope)), None)
+    def _first_of(self, receive: PostedReceive) -> Envelope | None:
+        return next((envelope for envelope in self.unexpected if receive.matches(envelope)), None)
 
-    def candidates(self, pattern: Pattern) -> list[Envelope]:
+    def candidates(self, receive: PostedReceive) -> list[Envelope]:
         """Return the first matching envelope of each source."""
         by_source: dict[int, Envelope] = {}
         for envelope in self.unexpected:
-            if pattern.matches(envelope):
+            if receive.matches(envelope):
                 by_source.setdefault(envelope.source, envelope)
         return list(by_source.values())
 
-    def next_determined(self) -> tuple[Envelope, Pattern] | None:
+    def next_determined(self) -> tuple[Envelope, PostedReceive] | None:
         """Remove and return a match that is determined after a wildcard was matched; None if there is none."""
-        for pattern in self.posted:
-            if pattern.source >= 0:
-                envelope = self._first_of(pattern)
-                if envelope is not None and self.first_for(envelope) is pattern:
-                    self.take(envelope, pattern)
-                    return envelope, pattern
+        for receive in self.posted:
+            if receive.source >= 0:
+                envelope = self._first_of(receive)
+                if envelope is not None and self.first_for(envelope) is receive:
+                    self.take(envelope, receive)
+                    return envelope, receive
         return None
 
-    def take(self, envelope: Envelope, pattern: Pattern | None = None) -> None:
+    def take(self, envelope: Envelope, receive: PostedReceive | None = None) -> None:
         """Remove a matched pair, or an envelope that Mprobe takes."""
         self.unexpected.remove(envelope)
-        if pattern is not None:
-            self.posted.remove(pattern)
+        if receive is not None:
+            self.posted.remove(receive)
 
     def is_empty(self) -> bool:
         """Whether there is no unexpected message and no posted receive."""
@@ -86,11 +86,11 @@ class OpenMailbox(Mailbox):
         """Return all unexpected messages."""
         return list(self.unexpected)
 
-    def patterns(self) -> list[Pattern]:
+    def receives(self) -> list[PostedReceive]:
         """Return all posted receives."""
         return list(self.posted)
 
-    def withdraw(self, item: Envelope | Pattern) -> bool:
+    def withdraw(self, item: Envelope | PostedReceive) -> bool:
         """Remove an unmatched item; return False if it has been matched."""
         items: list[Any] = self.unexpected if isinstance(item, Envelope) else self.posted
         if item not in items:

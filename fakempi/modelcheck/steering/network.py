@@ -8,7 +8,7 @@ from typing import Any
 from fakempi.core.kernel.loop import Backend, Loop
 from fakempi.core.kernel.task import Task
 from fakempi.core.network.delivery import Delivery
-from fakempi.core.network.envelope import Envelope, Pattern
+from fakempi.core.network.envelope import Envelope, PostedReceive
 
 
 class OpenDelivery(Delivery):
@@ -25,10 +25,10 @@ class OpenDelivery(Delivery):
         self.choices.sent(envelope)
         super().send(envelope)
 
-    def expect(self, pattern: Pattern) -> None:
+    def post_receive(self, receive: PostedReceive) -> None:
         """Report a receive to the choices, and post it."""
-        self.choices.awaited(pattern)
-        super().expect(pattern)
+        self.choices.awaited(receive)
+        super().post_receive(receive)
 
     def _settle(self, item: Any, end: Any) -> None:  # type: ignore[override]  # a static function in the base class
         self.clock.call_at(self.clock.now, partial(super()._settle, item, end))

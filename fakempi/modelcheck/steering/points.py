@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from itertools import combinations
 from typing import Any
 
-from fakempi.core.network.envelope import Envelope, Pattern
+from fakempi.core.network.envelope import Envelope, PostedReceive
 from fakempi.modelcheck.steering.causal_records import union
 
 NOT_YET = "not yet"
@@ -77,19 +77,21 @@ class Point:
 class MailboxPoint(Point):
     """A point that takes or probes messages."""
 
-    def __init__(self, choices: Any, key: Any, process: Any, past: int, site: tuple[str, str], pattern: Pattern) -> None:
+    def __init__(
+        self, choices: Any, key: Any, process: Any, past: int, site: tuple[str, str], receive: PostedReceive
+    ) -> None:
         super().__init__(choices, key, process, past, site)
-        self.pattern: Pattern = pattern
-        self.box: Any = pattern.box
-        self.any_tag = pattern.tag < 0
+        self.receive: PostedReceive = receive
+        self.box: Any = receive.box
+        self.any_tag = receive.tag < 0
         self.sources: set[int] = set()  # sources of the messages that were available when the point was decided
 
     def available(self) -> list[Envelope]:
         """Return the messages that the point may take now: those that no earlier receive matches."""
         box = self.box
-        return [envelope for envelope in box.candidates(self.pattern) if box.first_for(envelope) is self._own_pattern]
+        return [envelope for envelope in box.candidates(self.receive) if box.first_for(envelope) is self._own_receive]
 
-    _own_pattern: Any = None  # the posted pattern of a receive; a probe posts none
+    _own_receive: Any = None  # the posted receive of a receive; a probe posts none
 
     def values(self) -> list[tuple[Any, Any]]:
         """Return one message per source."""
@@ -98,7 +100,7 @@ class MailboxPoint(Point):
     def has_blocked_value(self) -> bool:
         """Whether a message matches this point, but also a receive that was posted earlier and has priority."""
         sources = {envelope.source for envelope in self.available()}
-        return any(envelope.source not in sources for envelope in self.box.unexpected if self.pattern.matches(envelope))
+        return any(envelope.source not in sources for envelope in self.box.unexpected if self.receive.matches(envelope))
 
     def decided(self) -> None:
         """Record the sources of available messages."""
@@ -112,12 +114,12 @@ class MailboxPoint(Point):
         are received in order.
         """
         for envelope in self.choices.arrivals_at(self.box)[self.arrivals_before :]:
-            if envelope.source not in self.sources and self.pattern.matches(envelope):
+            if envelope.source not in self.sources and self.receive.matches(envelope):
                 yield self.choices.message_record(envelope).past
 
     def late_candidates(self) -> Any:
         """Return (process, source, tag, sources): messages from sources other than those in `sources` may be late."""
-        return self.box.owner, self.pattern.source, self.pattern.tag, frozenset(self.sources)
+        return self.box.owner, self.receive.source, self.receive.tag, frozenset(self.sources)
 
 
 class Receive(MailboxPoint):
@@ -125,13 +127,13 @@ class Receive(MailboxPoint):
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        self._own_pattern = self.pattern
+        self._own_receive = self.receive
 
     def take(self, value: Any, bit: int) -> int:
         """Match the message."""
         self.decided()
         learned: int = self.choices.message_record(value).past
-        self.choices.match(self.box, value, self.pattern, bit | self.past | learned)
+        self.choices.match(self.box, value, self.receive, bit | self.past | learned)
         return learned
 
     def describe(self, value: Any) -> tuple[str, str]:
@@ -166,9 +168,9 @@ class Probe(CallPoint, MailboxPoint):
     matching messages are one value.
     """
 
-    def __init__(self, choices: Any, key: Any, process: Any, past: int, site: Any, pattern: Pattern, polls: bool,
+    def __init__(self, choices: Any, key: Any, process: Any, past: int, site: Any, receive: PostedReceive, polls: bool,
                  takes: bool, identifies: bool) -> None:  # fmt: skip
-        super().__init__(choices, key, process, past, site, pattern)
+        super().__init__(choices, key, process, past, site, receive)
         self.polls, self.takes, self.identifies = polls, takes, takes or identifies
         self.seen: list[Envelope] = []
 
@@ -184,20 +186,20 @@ class Probe(CallPoint, MailboxPoint):
 
     def is_known(self) -> bool:
         """Whether an earlier probe has shown that there is a message."""
-        return self.choices.probe_results.must_find(self.pattern) and bool(self.available())
+        return self.choices.probe_results.must_find(self.receive) and bool(self.available())
 
     def take(self, value: Any, bit: int) -> int:
         """Let the task continue; Mprobe takes the message."""
-        self.choices.log.setdefault(self.box, []).append(("probe", self.pattern))
+        self.choices.log.setdefault(self.box, []).append(("probe", self.receive))
         learned = super().take(value, bit)
         if value is NOT_YET:
             return learned
         if self.takes:
-            self.choices.probe_results.may_be_taken(self.pattern, at_once=True)
+            self.choices.probe_results.may_be_taken(self.receive, already_taken=True)
             self.box.take(value)
             self.choices.match_determined(self.box)
         else:
-            self.choices.probe_results.record(self.pattern, value, self.identifies)
+            self.choices.probe_results.record(self.receive, value, self.identifies)
         return learned
 
     def learned(self, value: Any) -> int:

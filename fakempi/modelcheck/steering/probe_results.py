@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fakempi.core.network.envelope import Envelope, Pattern
+from fakempi.core.network.envelope import Envelope, PostedReceive
 
 
 class ProbeResults:
@@ -27,31 +27,31 @@ class ProbeResults:
     def __init__(self) -> None:
         self.facts: dict[Any, list[tuple[Envelope | None, int]]] = {}
 
-    def record(self, pattern: Pattern, envelope: Envelope, identifies: bool) -> None:
+    def record(self, receive: PostedReceive, envelope: Envelope, identifies: bool) -> None:
         """Record that a probe has returned a message, which stays in the mailbox."""
-        fact = envelope if identifies or pattern.source >= 0 else None
-        self.facts.setdefault(pattern.box, []).append((fact, pattern.tag))
+        fact = envelope if identifies or receive.source >= 0 else None
+        self.facts.setdefault(receive.box, []).append((fact, receive.tag))
 
-    def may_be_taken(self, pattern: Pattern, at_once: bool = False) -> None:
+    def may_be_taken(self, receive: PostedReceive, already_taken: bool = False) -> None:
         """Remove facts that may no longer hold after a posted receive.
 
-        `at_once`: the receive is an Mprobe, which has already removed its message from the mailbox, so that facts about
+        `already_taken`: the receive is an Mprobe, which has removed its message from the mailbox, so that facts about
         other specific messages still hold.
         """
-        if facts := self.facts.get(pattern.box):
-            self.facts[pattern.box] = [
+        if facts := self.facts.get(receive.box):
+            self.facts[receive.box] = [
                 (envelope, tag) for envelope, tag in facts
-                if (at_once and envelope is not None) or not _may_take(pattern, envelope, tag)
+                if (already_taken and envelope is not None) or not _may_take(receive, envelope, tag)
             ]  # fmt: skip
 
-    def must_find(self, pattern: Pattern) -> bool:
+    def must_find(self, receive: PostedReceive) -> bool:
         """Whether a probe must not report "not yet"."""
         return any(
-            pattern.source < 0 and pattern.tag == tag if envelope is None
-            else pattern.matches(envelope) and (tag < 0 or pattern.tag >= 0) and envelope in pattern.box.unexpected
-            for envelope, tag in self.facts.get(pattern.box, ())
+            receive.source < 0 and receive.tag == tag if envelope is None
+            else receive.matches(envelope) and (tag < 0 or receive.tag >= 0) and envelope in receive.box.unexpected
+            for envelope, tag in self.facts.get(receive.box, ())
         )  # fmt: skip
 
 
-def _may_take(pattern: Pattern, envelope: Envelope | None, tag: int) -> bool:
-    return tag < 0 or pattern.tag < 0 or pattern.tag == tag if envelope is None else bool(pattern.matches(envelope))
+def _may_take(receive: PostedReceive, envelope: Envelope | None, tag: int) -> bool:
+    return tag < 0 or receive.tag < 0 or receive.tag == tag if envelope is None else bool(receive.matches(envelope))

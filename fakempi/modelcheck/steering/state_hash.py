@@ -16,7 +16,7 @@ from hashlib import blake2b
 from struct import pack
 from typing import Any
 
-from fakempi.core.network.envelope import Envelope, Pattern
+from fakempi.core.network.envelope import Envelope, PostedReceive
 from fakempi.mpi.datatypes.padding import value_bytes
 
 ALL_RANKS = ("synchronized",)
@@ -33,11 +33,11 @@ class StateHash:
         self.number = self._matches = 0
         self.unknown: set[str] = set()
         self.events: list[tuple[int, Event]] = []
-        self._wildcard_digests: dict[Pattern, tuple[int, int]] = {}
+        self._wildcard_digests: dict[PostedReceive, tuple[int, int]] = {}
         # wildcard receive -> the digest that identifies its message by the sender, and the one that does so by the content
-        self._passed: list[Pattern] = []  # wildcard receives whose task has continued: whether it read the source is final
+        self._passed: list[PostedReceive] = []  # wildcards whose task has continued: whether it read the source is final
 
-    def matched(self, envelope: Envelope, sender: Any, pattern: Pattern, receiver: Any) -> None:
+    def matched(self, envelope: Envelope, sender: Any, receive: PostedReceive, receiver: Any) -> None:
         """Record a match, given the keys of the message and of the receive.
 
         The receive of a message that Mprobe took has no key: the answer of the probe already contains the message.
@@ -47,25 +47,25 @@ class StateHash:
             return
         got = digest("got", receiver, sender)
         self.number ^= got
-        if pattern.source < 0:
+        if receive.source < 0:
             content = content_of(envelope)
             if content is not envelope:
-                self._wildcard_digests[pattern] = got, digest("got", receiver, envelope.tag, envelope.nbytes, content)
+                self._wildcard_digests[receive] = got, digest("got", receiver, envelope.tag, envelope.nbytes, content)
 
     def takes_time(self, now: Any, sender: Any) -> None:
         """Record the match of a message that takes time: when later messages arrive depends on the order of all matches."""
         self._matches = digest(self._matches, now, sender)
 
-    def passed(self, pattern: Any) -> None:
+    def passed(self, receive: Any) -> None:
         """Record that the task that waited for a receive continues."""
-        if pattern in self._wildcard_digests:
-            self._passed.append(pattern)
+        if receive in self._wildcard_digests:
+            self._passed.append(receive)
 
     def state(self, now: Any, tasks: Any, not_yet_counts: Any, findings: Any) -> int:
         """Return the digest of the state."""
-        for pattern in self._passed:
-            if not getattr(pattern, "observed", False):
-                by_sender, by_bytes = self._wildcard_digests[pattern]
+        for receive in self._passed:
+            if not getattr(receive, "observed", False):
+                by_sender, by_bytes = self._wildcard_digests[receive]
                 self.number ^= by_sender ^ by_bytes
         self._passed.clear()
         number = self.number

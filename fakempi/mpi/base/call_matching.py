@@ -159,7 +159,9 @@ def report_type_mismatch(sentence: str, others: Sequence[int], call: str, place:
     """Report that the running rank and other ranks use different datatypes for the same data."""
     process = current_process()
     if process is not None:  # None outside a run
-        process.universe.report("datatype-mismatch", process.number, sentence, others, call=call, place=place, at_once=True)
+        process.universe.report(
+            "datatype-mismatch", process.number, sentence, others, call=call, place=place, wrong_data=True
+        )
 
 
 def _object_met_buffer(entry: CallEntry, call: str, place: str) -> None:
@@ -168,7 +170,7 @@ def _object_met_buffer(entry: CallEntry, call: str, place: str) -> None:
     process = current_process()
     if process is not None:
         sentence = f"takes {here}, but {entry.rank_name} called {entry.call} at {entry.site}, which takes {there}"
-        process.universe.report("pickle-met-buffer", process.number, sentence, call=call, place=place, at_once=True)
+        process.universe.report("pickle-met-buffer", process.number, sentence, call=call, place=place, wrong_data=True)
     raise mpi_error(
         ERR_NOT_SAME,
         f"this rank calls {call} at {place}, which takes {here}, but {entry.rank_name} of the same communicator called "

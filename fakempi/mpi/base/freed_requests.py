@@ -7,7 +7,7 @@ the rank has received nothing since.
 
 from __future__ import annotations
 
-from fakempi.core.network.envelope import Envelope, Pattern
+from fakempi.core.network.envelope import Envelope, PostedReceive
 from fakempi.mpi.base.child import ChildTask
 from fakempi.mpi.base.process import Process
 from fakempi.mpi.base.rendezvous import Rendezvous
@@ -28,7 +28,7 @@ def record_early_free(process: Process, operation: Operation, origin: CallOrigin
         kind = "one-sided" if hasattr(why, "period") else "collective"
         sentence = f"it was freed before it was complete, which MPI forbids for {kind} operations: wait for it first"
         process.universe.report("missing-wait", process.number, sentence, call=origin.call, place=origin.place)
-    elif Pattern in kinds or (is_message and not hasattr(why, "envelopes")):
+    elif PostedReceive in kinds or (is_message and not hasattr(why, "envelopes")):
         _keep(process, TrackedResource(origin.call, origin.place, RECEIVE, None))
     elif Envelope in kinds or is_message:
         _keep(process, TrackedResource(origin.call, origin.place, SEND, process.network.into[process.number].received))

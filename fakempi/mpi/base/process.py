@@ -136,15 +136,15 @@ class Universe(Hooked):
 
     def report(
         self, kind: str, number: int, sentence: str, others: Sequence[int] = (), *,
-        call: str, place: str, at_once: bool = False, times: int = 1, unchecked: bool = False,
+        call: str, place: str, wrong_data: bool = False, times: int = 1, unchecked: bool = False,
     ) -> None:  # fmt: skip
         """Add a finding about a process. In the sentence, `{others}` is replaced by the names of the processes `others`.
 
-        `at_once`: the data would be wrong from here on, so a strict run ends here. `unchecked`: a note, which says where
+        `wrong_data`: the data would be wrong from here on, so a strict run ends here. `unchecked`: a note, which says where
         the check for errors of this kind is incomplete.
         """
         counts = self.ledger.add(kind, number, call, place, sentence, others, times, unchecked)
-        if at_once and self.strict and counts:
+        if wrong_data and self.strict and counts:
             self.end(self.findings_error())
 
     def findings_error(self) -> FindingsError:

@@ -123,7 +123,7 @@ class WholeCall:
         self._entered = self._recorder.enter(
             process.number, self._name, call=self._recorder.call(), lane=_lane(process), context=self._comm._context.number,
             number=side.calls.get(rank, 0) + 1, root=-1 if self._root is None else side.members[self._root],
-            nbytes=self._nbytes, of_parts=True,
+            nbytes=self._nbytes, algorithm_of_part=True,
         )  # fmt: skip
 
     def __exit__(self, *failure: object) -> None:

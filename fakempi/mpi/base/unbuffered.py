@@ -21,9 +21,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from fakempi.core.hooks import Layer, OnExpect, OnMatched, OnSend
+from fakempi.core.hooks import Layer, OnMatched, OnPostReceive, OnSend
 from fakempi.core.kernel.task import Task
-from fakempi.core.network.envelope import Envelope, Pattern
+from fakempi.core.network.envelope import Envelope, PostedReceive
 from fakempi.core.network.matching import Mailbox
 from fakempi.core.reports.dependencies import Dependencies, ProgramStep
 from fakempi.mpi.base.call_site import call_and_site
@@ -85,7 +85,7 @@ def follow_if_buffered(envelope: Envelope) -> None:
             unbuffered.follow(envelope)
 
 
-class UnbufferedOrder(RunState, OnSend[Envelope], OnExpect[Pattern], OnMatched[Envelope, Pattern]):
+class UnbufferedOrder(RunState, OnSend[Envelope], OnPostReceive[PostedReceive], OnMatched[Envelope, PostedReceive]):
     """The dependencies of a run's tasks without buffering. Subscribes to the network while a send is open."""
 
     layer = Layer.UNSAFE_SENDS
@@ -132,19 +132,21 @@ class UnbufferedOrder(RunState, OnSend[Envelope], OnExpect[Pattern], OnMatched[E
         envelope.needs = self.tasks.get(self.loop.running)
         proceed(envelope)
 
-    def expect(self, proceed: Callable[[Pattern], None], pattern: Pattern) -> None:
+    def post_receive(self, proceed: Callable[[PostedReceive], None], receive: PostedReceive) -> None:
         """Record the step on which a posted receive depends."""
-        pattern.needs = self.tasks.get(self.loop.running)
-        proceed(pattern)
+        receive.needs = self.tasks.get(self.loop.running)
+        proceed(receive)
 
-    def matched(self, proceed: Callable[[Envelope, Pattern], None], envelope: Envelope, pattern: Pattern) -> None:
+    def matched(
+        self, proceed: Callable[[Envelope, PostedReceive], None], envelope: Envelope, receive: PostedReceive
+    ) -> None:
         """Settle the step of a buffered send whose receive is posted now."""
-        proceed(envelope, pattern)
+        proceed(envelope, receive)
         if envelope.box.name.original is not None:
             return
-        if (pattern.source < 0 or pattern.tag < 0) and getattr(envelope, "needs", None) is not None:
-            self._exchange(envelope, pattern)
-        need = envelope.met = getattr(pattern, "needs", None)
+        if (receive.source < 0 or receive.tag < 0) and getattr(envelope, "needs", None) is not None:
+            self._exchange(envelope, receive)
+        need = envelope.met = getattr(receive, "needs", None)
         step = getattr(envelope, "step", None)
         if step is not None:
             envelope.step = None
@@ -153,8 +155,8 @@ class UnbufferedOrder(RunState, OnSend[Envelope], OnExpect[Pattern], OnMatched[E
     def ended(self, operation: Operation) -> None:
         """Record that the running task has waited until an operation ended."""
         kind = operation.__class__
-        if kind is Pattern:
-            self._depend(getattr(operation.envelope, "needs", None))  # type: ignore[attr-defined]  # a Pattern, as checked above
+        if kind is PostedReceive:
+            self._depend(getattr(operation.envelope, "needs", None))  # type: ignore[attr-defined]  # a PostedReceive, as checked above
         elif kind is Envelope:
             self._sent(operation)  # type: ignore[arg-type]  # an Envelope, as checked above
         elif (parts := getattr(operation, "operations", None)) is not None:
@@ -164,10 +166,10 @@ class UnbufferedOrder(RunState, OnSend[Envelope], OnExpect[Pattern], OnMatched[E
             rendezvous = getattr(operation, "why", None)  # it ends when all ranks have arrived
             self._depend(getattr(operation, "needs", None) or getattr(rendezvous, "needs", None))
 
-    def probed(self, pattern: Pattern, envelope: Envelope) -> None:
+    def probed(self, receive: PostedReceive, envelope: Envelope) -> None:
         """Record that the running task has waited until a probe found a message."""
         needs = getattr(envelope, "needs", None)
-        if needs is not None and self._earlier_match(needs, pattern) is None:
+        if needs is not None and self._earlier_match(needs, receive) is None:
             self._depend(needs)
 
     def synchronized(self, tasks: list[Task]) -> None:
@@ -236,12 +238,12 @@ class UnbufferedOrder(RunState, OnSend[Envelope], OnExpect[Pattern], OnMatched[E
             self.reports_left -= self.reports_left > 0
             self.universe.report("unsafe-send", sent.number, sentence, others, call=sent.call, place=sent.place)
 
-    def _exchange(self, envelope: Envelope, pattern: Pattern) -> None:
+    def _exchange(self, envelope: Envelope, receive: PostedReceive) -> None:
         """Exchange a message that a wildcard receive matched with a message on which it depends and which also matches.
 
         Without buffering that other message arrives first, so the receive would match it.
         """
-        other = self._earlier_match(envelope.needs, pattern)
+        other = self._earlier_match(envelope.needs, receive)
         if other is not None:
             mine = getattr(envelope, "step", None)
             for step in (mine, other.step):
@@ -254,13 +256,13 @@ class UnbufferedOrder(RunState, OnSend[Envelope], OnExpect[Pattern], OnMatched[E
             if envelope.step is not None:
                 envelope.step.event.envelope = envelope
 
-    def _earlier_match(self, needs: ProgramStep | None, pattern: Pattern) -> Envelope | None:
-        """A message in the mailbox that matches the pattern and has to be received before a step can complete."""
+    def _earlier_match(self, needs: ProgramStep | None, receive: PostedReceive) -> Envelope | None:
+        """A message in the mailbox that matches the receive and has to be received before a step can complete."""
         if needs is None or needs.ended:
             return None
         for step in self.steps.before(needs):
             other: Envelope | None = None if step.event is None else step.event.envelope
-            if other is not None and other.box is pattern.box and pattern.matches(other):
+            if other is not None and other.box is receive.box and receive.matches(other):
                 return other
         return None
 

@@ -1,6 +1,6 @@
 """Waits of a rank: for one operation, for two, for all of several, or for any of several.
 
-An operation is an envelope, a pattern, or another object with an `end`, which is None until it is known, and a `waiter`,
+An operation is an envelope, a receive, or another object with an `end`, which is None until it is known, and a `waiter`,
 whose method `settled(end)` is called when it becomes known. A rank that waits for all of several operations is booked once,
 for the latest end.
 """
@@ -13,7 +13,7 @@ from typing import Any
 from fakempi.core.kernel.agenda import Agenda, Time
 from fakempi.core.kernel.loop import Loop
 from fakempi.core.kernel.task import Task
-from fakempi.core.network.envelope import Envelope, Pattern
+from fakempi.core.network.envelope import Envelope, PostedReceive
 from fakempi.core.reports.dependencies import ProgramStep
 from fakempi.errors import MPIError
 from fakempi.mpi.base.unbuffered import follow_if_buffered
@@ -132,7 +132,7 @@ def wait_one(loop: Loop, operation: Operation) -> None:
         follow_if_buffered(operation)
 
 
-def wait_two(loop: Loop, first: Envelope, second: Pattern) -> bool:
+def wait_two(loop: Loop, first: Envelope, second: PostedReceive) -> bool:
     """Wait until a send and a receive end: `wait_all` without a list, for Sendrecv.
 
     Return whether the message that was sent has not been received, so its payload is still the sender's buffer.

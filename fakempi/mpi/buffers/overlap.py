@@ -36,7 +36,7 @@ def report_overlap(sentence: str) -> None:
     process = current_process()
     if process is not None:
         call, place = call_and_site()
-        process.universe.report("buffer-overlap", process.number, sentence, call=call, place=place, at_once=True)
+        process.universe.report("buffer-overlap", process.number, sentence, call=call, place=place, wrong_data=True)
 
 
 def check_self_overlap(span: Span) -> None:

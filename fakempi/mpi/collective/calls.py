@@ -105,7 +105,7 @@ class CollectiveCalls(CommState):
         else:
             if universe.has_nodes:
                 known["nodes"] = selection.placement(side)
-            if operation in selection.weighs:
+            if operation in selection.needs_send_costs:
                 known["costs"] = selection.send_costs(side, facts.nbytes)
             if facts.sizes is not None:
                 known["sizes"] = selection.sizes(facts.sizes)
@@ -125,11 +125,11 @@ class CollectiveCalls(CommState):
     def _choice_for_objects(self, choice: Any, facts: CallFacts) -> Any:
         """Return the choice for arrays of objects, stored unless it contains this rank's recorder or pickle settings."""
         if self._process.universe.recorder is not None or self._process.pickle is not None:
-            return choice.with_parts(self._part_for_objects)
-        choices, key = self._local().choices, ("objects", facts)
-        if key not in choices:
-            choices[key] = choice.with_parts(self._part_for_objects)
-        return choices[key]
+            return choice.for_objects(self._part_for_objects)
+        known, key = self._local().choices, ("objects", facts)
+        if key not in known:
+            known[key] = choice.for_objects(self._part_for_objects)
+        return known[key]
 
     def _part_for_objects(self, part: Any) -> Callable[..., object]:
         """Return a part of an algorithm, for arrays of objects, as a region inside that of the call."""

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fakempi.core.network.envelope import Pattern
+from fakempi.core.network.envelope import PostedReceive
 from fakempi.errors import MPITypeError, MPIValueError
 from fakempi.errors.classes import ERR_ARG, ERR_COUNT
 from fakempi.mpi.base.mpi_errors import mpi_error, shown
@@ -90,18 +90,18 @@ class ElementComm:
         if not _holds_elements(buf):
             self._comm.Recv(buf, source, tag)
             return
-        pattern = self._post_receive(source, tag)
-        wait_one(self._comm._loop, pattern)
-        self._store_elements(pattern, buf)
+        receive = self._post_receive(source, tag)
+        wait_one(self._comm._loop, receive)
+        self._store_elements(receive, buf)
 
     def Sendrecv(self, sendbuf: Array, dest: int, sendtag: int, recvbuf: Array, source: int, recvtag: int) -> None:
         """Send and receive at the same time."""
         if not _holds_elements(sendbuf) or not _holds_elements(recvbuf):
             ElementRequest.Waitall([self.Irecv(recvbuf, source, recvtag), self.Isend(sendbuf, dest, sendtag)])
             return
-        pattern = self._post_receive(source, recvtag)
-        wait_two(self._comm._loop, self._post_send(sendbuf, dest, sendtag), pattern)
-        self._store_elements(pattern, recvbuf)
+        receive = self._post_receive(source, recvtag)
+        wait_two(self._comm._loop, self._post_send(sendbuf, dest, sendtag), receive)
+        self._store_elements(receive, recvbuf)
 
     def Isend(self, buf: Array, dest: int, tag: int) -> ElementRequest:
         """Start to send an array."""
@@ -113,8 +113,8 @@ class ElementComm:
         """Start to receive into an array."""
         if not _holds_elements(buf):
             return ElementRequest(self._comm.Irecv(buf, source, tag))
-        pattern = self._post_receive(source, tag)
-        return ElementRequest(Request._of(self._comm, pattern), lambda: self._store_elements(pattern, buf))
+        receive = self._post_receive(source, tag)
+        return ElementRequest(Request._of(self._comm, receive), lambda: self._store_elements(receive, buf))
 
     def _post_send(self, buf: Array, dest: int, tag: int) -> Any:
         packed = [element.packed for element in buf]
@@ -123,8 +123,8 @@ class ElementComm:
     def _post_receive(self, source: int, tag: int) -> Any:
         return self._comm._post_receive(None, UNLIMITED, source, tag)
 
-    def _store_elements(self, pattern: Pattern, buf: Array) -> None:
-        (packed,) = pattern.envelope.payload
+    def _store_elements(self, receive: PostedReceive, buf: Array) -> None:
+        (packed,) = receive.envelope.payload
         for i, element in enumerate(packed):
             buf[i] = PickledElement(self._comm._process.pickle, element)
 

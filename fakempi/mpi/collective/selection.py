@@ -22,7 +22,7 @@ class Selection(RunState):
         self._table: Table | None = None
         self._placements: WeakKeyDictionary[Side, NodesOfRanks | None] = WeakKeyDictionary()
         self._by_nodes: dict[tuple[Hashable, ...], NodesOfRanks | None] = {}
-        self.weighs: frozenset[str] = frozenset()  # operations for which the cost of each rank's sends matters
+        self.needs_send_costs: frozenset[str] = frozenset()  # operations for which the cost of each rank's sends matters
         self._weights: WeakKeyDictionary[Side, dict[int, SendCosts]] = WeakKeyDictionary()  # by bytes
 
     def choose(self, **facts: Any) -> Choice:
@@ -90,6 +90,6 @@ class Selection(RunState):
         self._placement: type[NodesOfRanks] = NodesOfRanks
         self._sizes: type[Sizes] = Sizes
         if linear is None:
-            self.weighs = table.weighs
+            self.needs_send_costs = table.needs_send_costs
             self._costs: type[SendCosts] = SendCosts
         return table

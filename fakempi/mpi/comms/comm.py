@@ -346,7 +346,7 @@ class Comm(
         side.calls[self._rank] = call = side.calls.get(self._rank, 0) + 1
         slot = context.slot(side, self._rank)
         if self._process.buffer_checks is not None:
-            self._process.buffer_checks.informed += 1
+            self._process.buffer_checks.influences += 1
         expected = context.process_numbers()
         return join_rendezvous(context.open_calls, call, call_name, expected, conclude, slot, value, self._loop.now, check)
 

@@ -61,7 +61,7 @@ def _quiet_at(comm: CommState) -> Time | None:
     """Return the time at which all messages have arrived; None if an operation is unfinished. Computed once per call."""
     if next(_unfinished(comm), None) is not None or _is_in_transit(comm):
         return None
-    return max((comm._network.clear_at(box) for box in _boxes(comm)), default=0)
+    return max((comm._network.all_arrived_at(box) for box in _boxes(comm)), default=0)
 
 
 def _wait_until_quiet(comm: CommState, at: Time | None) -> None:
@@ -77,7 +77,7 @@ def _wait_until_quiet(comm: CommState, at: Time | None) -> None:
         if not mine and _is_in_transit(comm):
             loop.sleep_until(loop.times[0])  # the message moves at a later time: there is an event
         elif not mine:
-            at = max((comm._network.clear_at(box) for box in _boxes(comm)), default=0)
+            at = max((comm._network.all_arrived_at(box) for box in _boxes(comm)), default=0)
     if at > loop.now:
         loop.sleep_until(at)
 
@@ -94,7 +94,7 @@ def _unfinished(comm: CommState, process: int | None = None) -> Iterator[Operati
     boxes = _boxes(comm)
     for box in boxes:
         if process in (None, box.owner):
-            yield from box.patterns()
+            yield from box.receives()
         for envelope in box.envelopes():
             if process in (None, envelope.out.number) and envelope.end is None:
                 yield envelope
@@ -103,8 +103,8 @@ def _unfinished(comm: CommState, process: int | None = None) -> Iterator[Operati
         if envelope.box in known:
             if process in (None, envelope.out.number) and envelope.end is None:
                 yield envelope
-            if process == envelope.box.owner and envelope.pattern is not None:
-                yield envelope.pattern
+            if process == envelope.box.owner and envelope.receive is not None:
+                yield envelope.receive
 
 
 def _is_in_transit(comm: CommState) -> bool:

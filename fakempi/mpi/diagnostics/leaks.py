@@ -66,7 +66,7 @@ def _messages(universe: Universe, boxes: list[Mailbox]) -> None:
 def _receives(universe: Universe, boxes: list[Mailbox]) -> set[tuple[int, str, str]]:
     """Report receives without a message; return their processes, calls and lines, so that they are not reported twice."""
     reported = set()
-    for call, place, comm_name, group in _by_origin((box, box.patterns()) for box in boxes):
+    for call, place, comm_name, group in _by_origin((box, box.receives()) for box in boxes):
         tags = {receive.tag for receive in group}
         for receive in group:
             if receive.origin.open:

@@ -9,7 +9,7 @@ from types import FrameType
 from typing import Any
 
 from fakempi.core.kernel.task import Task
-from fakempi.core.network.envelope import Envelope, Pattern
+from fakempi.core.network.envelope import Envelope, PostedReceive
 from fakempi.core.network.matching import Mailbox
 from fakempi.core.reports.deadlock import Unreceived, positions, report
 from fakempi.errors import DeadlockError
@@ -132,7 +132,7 @@ def _is_waited_for(task: Task) -> bool:
     return isinstance(task.body, ChildTask) and task.body.completion.waiter is not None
 
 
-def _missing(universe: Universe, operation: Pattern | Envelope | Completion) -> AwaitedEvent | None:
+def _missing(universe: Universe, operation: PostedReceive | Envelope | Completion) -> AwaitedEvent | None:
     """Return the ranks missing from a collective call or rendezvous; ranks that wait for the same call share one record."""
     if isinstance(operation, Completion):
         rendezvous = operation.why
@@ -144,9 +144,9 @@ def _missing(universe: Universe, operation: Pattern | Envelope | Completion) -> 
         side: Side = operation.box.name
         if side.original is None:
             return None
-        waits = side if isinstance(operation, Pattern) else other_side(side)  # senders are on the other side
+        waits = side if isinstance(operation, PostedReceive) else other_side(side)  # senders are on the other side
         here: Any = waits.original
-        rank: Any = here.members.index(operation.box.owner if isinstance(operation, Pattern) else operation.out.number)
+        rank: Any = here.members.index(operation.box.owner if isinstance(operation, PostedReceive) else operation.out.number)
         key = (id(here), rank if operation.tag >= PERSISTENT else None, operation.tag % TAGS)
 
         def numbers() -> list[int]:
@@ -160,7 +160,7 @@ def _missing(universe: Universe, operation: Pattern | Envelope | Completion) -> 
 
 
 def _awaited_event(universe: Universe, operation: Operation) -> AwaitedEvent | None:
-    if isinstance(operation, (Pattern, Envelope, Completion)) and (missing := _missing(universe, operation)):
+    if isinstance(operation, (PostedReceive, Envelope, Completion)) and (missing := _missing(universe, operation)):
         return missing
     if isinstance(operation, Completion) and isinstance(operation.why, PortWait):
         return AwaitedEvent("other", where=operation.why.describe())
@@ -169,7 +169,7 @@ def _awaited_event(universe: Universe, operation: Operation) -> AwaitedEvent | N
     if isinstance(operation, Awaited):
         description = operation.describe()
         return AwaitedEvent("other", where=description, awaits=operation.awaits()) if description else None
-    if isinstance(operation, Pattern):
+    if isinstance(operation, PostedReceive):
         side: Side = operation.box.name
         source = operation.source if operation.source >= 0 else None
         others = other_side(side)
@@ -193,28 +193,28 @@ def _near_misses(tasks: list[Task], boxes: list[Mailbox]) -> Iterator[NearMiss]:
             held.setdefault(box.owner, []).append((box, envelope))
     for task in tasks:
         process = task.owner
-        for pattern in islice(_operations(task.reason), 32):  # each is compared with all messages there
-            if not isinstance(pattern, Pattern):
+        for receive in islice(_operations(task.reason), 32):  # each is compared with all messages there
+            if not isinstance(receive, PostedReceive):
                 continue
             for box, envelope in held.get(process.number, ()):
-                but = _one_difference(pattern, box, envelope)
+                but = _one_difference(receive, box, envelope)
                 if but:
                     yield NearMiss(process.number, envelope.out.number, envelope.tag, but)
 
 
-def _one_difference(pattern: Pattern, box: Mailbox, envelope: Envelope) -> str:
-    tag_matches = pattern.tag < 0 or pattern.tag == envelope.tag
-    source_matches = pattern.source < 0 or pattern.source == envelope.source
-    if box is pattern.box:
+def _one_difference(receive: PostedReceive, box: Mailbox, envelope: Envelope) -> str:
+    tag_matches = receive.tag < 0 or receive.tag == envelope.tag
+    source_matches = receive.source < 0 or receive.source == envelope.source
+    if box is receive.box:
         if source_matches and not tag_matches:
-            return f"but the receive expects tag {pattern.tag}"
+            return f"but the receive expects tag {receive.tag}"
         if tag_matches and not source_matches:
-            return f"but the receive expects source {pattern.source}"
+            return f"but the receive expects source {receive.source}"
         return ""
-    side = other_side(pattern.box.name)
-    same_sender = pattern.source < 0 or side.members[pattern.source] == envelope.out.number
+    side = other_side(receive.box.name)
+    same_sender = receive.source < 0 or side.members[receive.source] == envelope.out.number
     if tag_matches and same_sender:
-        return f"but on another communicator: {_name(box.name)}, not {_name(pattern.box.name)}"
+        return f"but on another communicator: {_name(box.name)}, not {_name(receive.box.name)}"
     return ""
 
 

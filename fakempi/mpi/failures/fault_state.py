@@ -86,12 +86,12 @@ class FaultState:
         for box in side.boxes:
             if box is None:
                 continue
-            for pattern in box.patterns():
-                peer = others[pattern.source] if pattern.source >= 0 else None
+            for receive in box.receives():
+                peer = others[receive.source] if receive.source >= 0 else None
                 failure = self.failure(box.owner, peer, collective)
-                if failure is not None and box.withdraw(pattern):
-                    pattern.envelope = new_envelope(None, pattern.source, pattern.tag, OVERSIZED, None, failure, True)
-                    _end(pattern, now)
+                if failure is not None and box.withdraw(receive):
+                    receive.envelope = new_envelope(None, receive.source, receive.tag, OVERSIZED, None, failure, True)
+                    _end(receive, now)
             for probe in list(box.probes or ()):
                 failure = self.failure(box.owner, others[probe.source] if probe.source >= 0 else None, collective)
                 if failure is not None:

@@ -15,8 +15,8 @@ from functools import partial
 from numbers import Real
 from typing import NoReturn
 
-from fakempi.core.hooks import Layer, OnExpect, OnSend
-from fakempi.core.network.envelope import Envelope, Pattern
+from fakempi.core.hooks import Layer, OnPostReceive, OnSend
+from fakempi.core.network.envelope import Envelope, PostedReceive
 from fakempi.errors import MPIError, MPITypeError, MPIValueError
 from fakempi.errors.classes import ERR_ARG, ERR_PROC_FAILED
 from fakempi.mpi.base.context import Contexts, Side
@@ -146,7 +146,7 @@ def check_peers(universe: Universe) -> None:
     universe.network.subscribe(PeerChecks())
 
 
-class PeerChecks(OnSend[Envelope], OnExpect[Pattern]):
+class PeerChecks(OnSend[Envelope], OnPostReceive[PostedReceive]):
     """Rejects messages that involve dead processes or revoked communicators."""
 
     layer = Layer.FAILURES
@@ -158,20 +158,20 @@ class PeerChecks(OnSend[Envelope], OnExpect[Pattern]):
             side.context.fault_state.check(envelope.out.number, envelope.box.owner, side.original is not None)
         proceed(envelope)
 
-    def expect(self, proceed: Callable[[Pattern], None], pattern: Pattern) -> None:
+    def post_receive(self, proceed: Callable[[PostedReceive], None], receive: PostedReceive) -> None:
         """Check a receive."""
-        side = pattern.box.name
+        side = receive.box.name
         if side.context.fault_state is not None:
-            _check_receive(side, pattern)
-        proceed(pattern)
+            _check_receive(side, receive)
+        proceed(receive)
 
 
-def _check_receive(side: Side, pattern: Pattern) -> None:
+def _check_receive(side: Side, receive: PostedReceive) -> None:
     """Raise an error for a receive that no message can match; messages sent before the failure can still be received."""
-    if any(pattern.matches(envelope) and envelope.eager for envelope in pattern.box.envelopes()) and side.original is None:
-        side.context.fault_state.check(pattern.box.owner, -1)
+    if any(receive.matches(envelope) and envelope.eager for envelope in receive.box.envelopes()) and side.original is None:
+        side.context.fault_state.check(receive.box.owner, -1)
         return
     sides = side.context.sides
     others = sides[-1 - sides.index(side)].members
-    peer = others[pattern.source] if pattern.source >= 0 else None
-    side.context.fault_state.check(pattern.box.owner, peer, side.original is not None)
+    peer = others[receive.source] if receive.source >= 0 else None
+    side.context.fault_state.check(receive.box.owner, peer, side.original is not None)

@@ -16,7 +16,7 @@ class Waiter(Protocol):
 
 
 class Operation(Protocol):
-    """An envelope, a pattern, a completion, or several of these as one.
+    """An envelope, a receive, a completion, or several of these as one.
 
     `end` is None until the end is known. Then `waiter`, if there is one, is notified.
     """

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from fakempi.core.kernel.agenda import Time
-from fakempi.core.network.envelope import Envelope, Pattern
+from fakempi.core.network.envelope import Envelope, PostedReceive
 from fakempi.core.network.matching import Mailbox
 from fakempi.core.network.ports import Port
 from fakempi.mpi.interfaces.arrays import Array
@@ -33,7 +33,7 @@ class TraceService(Protocol):
 
     def enter(
         self, rank: int, name: str, *, algorithm: str = "", call: int = 0, lane: int = 0, context: int = 0, number: int = 0,
-        root: int = -1, nbytes: int = 0, of_parts: bool = False,
+        root: int = -1, nbytes: int = 0, algorithm_of_part: bool = False,
     ) -> Region:  # fmt: skip
         """Open a region of the running task, and return the arguments of `leave`."""
 
@@ -129,7 +129,7 @@ class ChoicePoints(Protocol):
     def now_known(self, operation: object) -> None:
         """Record that the program knows that an operation has completed."""
 
-    def probe(self, pattern: Pattern, polls: bool, takes: bool, identifies: bool) -> Envelope | None:
+    def probe(self, receive: PostedReceive, polls: bool, takes: bool, identifies: bool) -> Envelope | None:
         """Decide which message a probe finds; None if none."""
 
     def await_shared_pointer(self, file: object) -> None:
@@ -168,7 +168,7 @@ class PartUses(Use, Protocol):
     def send(self, number: int, envelope: Envelope) -> None:
         """Begin to use a partition that is sent."""
 
-    def receive(self, number: int, pattern: Pattern) -> None:
+    def receive(self, number: int, receive: PostedReceive) -> None:
         """Begin to use a partition that is received."""
 
     def arrived(self, number: int) -> None:
@@ -219,7 +219,7 @@ class ProcessBufferChecks(RequestChecks, Protocol):
     released: list[int]
     """How many locks of windows it has released: shared ones, exclusive ones."""
 
-    informed: int
+    influences: int
     """How often other ranks may have learned of its progress, other than by a message from it."""
 
     @property

@@ -37,7 +37,7 @@ class Partitioned(CommState):
         channel = self._channel(self._process.number, other, tag, "send")
         channel.parts, early, channel.early = parts, channel.early, None
         if early is not None:
-            early.expect(parts)
+            early.post_receives(parts)
         return Prequest._of_partitions(self, buf, PartitionedSend(self._process, channel, buf, parts, other))
 
     def Precv_init(

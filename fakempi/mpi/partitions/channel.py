@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, SupportsIndex
 
 from fakempi.core.kernel.agenda import Time
-from fakempi.core.network.envelope import Envelope, Pattern, new_envelope, new_pattern
+from fakempi.core.network.envelope import Envelope, PostedReceive, new_envelope, new_receive
 from fakempi.errors import MPIError
 from fakempi.errors.classes import ERR_ARG, ERR_REQUEST, ERR_TRUNCATE
 from fakempi.mpi.base.context import Context
@@ -182,7 +182,7 @@ class PartitionedSend(PartitionedSide):
 class PartitionedReceive(PartitionedSide):
     """Receives partitions, in any order."""
 
-    __slots__ = ("patterns", "source", "span", "tag")
+    __slots__ = ("receives", "source", "span", "tag")
 
     def __init__(
         self, process: Process, channel: PartitionedChannel | None, buffer: BufSpec, partitions: int, peer: int,
@@ -195,7 +195,7 @@ class PartitionedReceive(PartitionedSide):
         """Return source, tag, and the number of bytes of all partitions."""
         if self.channel is None:
             return None
-        envelopes = [item.envelope for item in self.patterns if item.envelope is not None]
+        envelopes = [item.envelope for item in self.receives if item.envelope is not None]
         return self.source, self.tag, sum(item.nbytes for item in envelopes if type(item.payload) is not FailedPayload)
 
     def start(self) -> Operation:
@@ -205,13 +205,13 @@ class PartitionedReceive(PartitionedSide):
             self.done = nothing = NullOperation(self.process.loop.now)
             return nothing
         self.span: Span = span_of(self.buffer, writable=True, blocks=self.partitions)
-        self.patterns: list[Pattern] = []
+        self.receives: list[PostedReceive] = []
         done = self.begin(1)
         if channel.parts is None:
             channel.early = self
-            self._expect(NO_PARTITION, None, 0)
+            self._post_receive(NO_PARTITION, None, 0)
         else:
-            self.expect(channel.parts)
+            self.post_receives(channel.parts)
         return done
 
     def watch_buffer(self, parts: PartUses) -> None:
@@ -221,43 +221,43 @@ class PartitionedReceive(PartitionedSide):
             self._watch()
 
     def _watch(self) -> None:
-        for pattern in self.patterns:
-            self.uses.receive(pattern.tag, pattern)  # type: ignore[union-attr]  # it was just set
+        for receive in self.receives:
+            self.uses.receive(receive.tag, receive)  # type: ignore[union-attr]  # it was just set
 
-    def expect(self, parts: int) -> None:
+    def post_receives(self, parts: int) -> None:
         """Expect the messages of a send with that number of partitions."""
-        for pattern in self.patterns:
-            pattern.box.withdraw(pattern)
-        self.patterns.clear()  # the same list: a choice point may refer to it
+        for receive in self.receives:
+            receive.box.withdraw(receive)
+        self.receives.clear()  # the same list: a choice point may refer to it
         self.open = parts
         for number in range(parts):
             place = _piece(self.span, number, parts)
-            self._expect(number, place, place.nbytes)
+            self._post_receive(number, place, place.nbytes)
         if self.uses is not None:
             self._watch()
 
-    def _expect(self, number: int, place: Payload | None, capacity: int) -> None:
+    def _post_receive(self, number: int, place: Payload | None, capacity: int) -> None:
         """Post a receive. While the number of messages is unknown, it matches none, and only ends if the sender dies."""
         side = self.channel.side  # type: ignore[union-attr]  # not None while the request is active
-        pattern = new_pattern(0, number, side.box(len(side.members) - 1), place, capacity)
-        self.patterns.append(pattern)
-        self.process.network.expect(pattern)
-        if pattern.end is None:
-            pattern.waiter = self
+        receive = new_receive(0, number, side.box(len(side.members) - 1), place, capacity)
+        self.receives.append(receive)
+        self.process.network.post_receive(receive)
+        if receive.end is None:
+            receive.waiter = self
         else:
-            self.settled(pattern.end)
+            self.settled(receive.end)
 
     def settled(self, end: Time) -> None:
         """Record the end of one of the messages; after the last one, record errors."""
         if self.open == 1:  # the last one
-            for pattern in self.patterns:
-                if type(pattern.envelope.payload) is FailedPayload:
-                    why: FailedPayload = pattern.envelope.payload
+            for receive in self.receives:
+                if type(receive.envelope.payload) is FailedPayload:
+                    why: FailedPayload = receive.envelope.payload
                     self.done.error = MPIError(why.code, f"Wait on {self.process.name}: {why.sentence}")
                     break
-                if pattern.envelope.nbytes > pattern.capacity:
-                    nbytes = pattern.envelope.nbytes
-                    problem = f"partition {pattern.tag} has {nbytes} bytes but the buffer holds {pattern.capacity}."
+                if receive.envelope.nbytes > receive.capacity:
+                    nbytes = receive.envelope.nbytes
+                    problem = f"partition {receive.tag} has {nbytes} bytes but the buffer holds {receive.capacity}."
                     self.done.error = mpi_error(ERR_TRUNCATE, f"message truncated, {problem}")
                     break
         super().settled(end)
@@ -271,9 +271,9 @@ class PartitionedReceive(PartitionedSide):
             return True
         choices = self.process.universe.choices
         if choices is not None:
-            awaited = partial(_overlapping, self.patterns, number, self.partitions)
+            awaited = partial(_overlapping, self.receives, number, self.partitions)
             arrived = choices.is_known(self.done) or choices.all_complete(awaited)
-            if all(choices.is_known(pattern) for pattern in self.patterns):
+            if all(choices.is_known(receive) for receive in self.receives):
                 choices.now_known(self.done)
         elif not (arrived := self._is_there(number)):
             let_others_run(self.process.loop, (self.done,), *(waiting.end for waiting in self._overlapping(number)))
@@ -281,38 +281,38 @@ class PartitionedReceive(PartitionedSide):
         if self.done.error is not None:
             raise mpi_error(self.done.error.ierr, str(self.done.error).partition(": ")[2])
         if arrived and self.uses is not None:
-            for pattern in self._overlapping(number):
-                self.uses.arrived(pattern.tag)
+            for receive in self._overlapping(number):
+                self.uses.arrived(receive.tag)
         return bool(arrived)
 
     def retire(self) -> None:
         """End the round."""
         super().retire()
         if self.channel is not None:
-            for pattern in self.patterns:
-                pattern.waiter = pattern.target = None
-            self.patterns, self.span = [], None  # type: ignore[assignment]  # until the next start
+            for receive in self.receives:
+                receive.waiter = receive.target = None
+            self.receives, self.span = [], None  # type: ignore[assignment]  # until the next start
 
-    def _overlapping(self, number: int) -> list[Pattern]:
+    def _overlapping(self, number: int) -> list[PostedReceive]:
         """The messages that overlap a partition."""
-        return _overlapping(self.patterns, number, self.partitions)
+        return _overlapping(self.receives, number, self.partitions)
 
     def _is_there(self, number: int) -> bool:
         now = self.process.loop.now
         overlapping = self._overlapping(number)
-        return bool(overlapping) and all(pattern.end is not None and pattern.end <= now for pattern in overlapping)
+        return bool(overlapping) and all(receive.end is not None and receive.end <= now for receive in overlapping)
 
     def describe(self) -> str:
         """Return a text: the partitions that have not arrived."""
         name = self.process.universe.names.name(self.peer)
-        late = [str(pattern.tag) for pattern in self.patterns if pattern.end is None and pattern.tag != NO_PARTITION]
+        late = [str(receive.tag) for receive in self.receives if receive.end is None and receive.tag != NO_PARTITION]
         return f"waits for {_listed(late) if late else 'Psend_init'} of {name}"
 
 
-def _overlapping(patterns: list[Pattern], number: int, partitions: int) -> list[Pattern]:
+def _overlapping(receives: list[PostedReceive], number: int, partitions: int) -> list[PostedReceive]:
     """Return the messages of a round that overlap a partition of the receiver."""
-    parts = len(patterns)
-    return patterns[number * parts // partitions : -(-(number + 1) * parts // partitions)]
+    parts = len(receives)
+    return receives[number * parts // partitions : -(-(number + 1) * parts // partitions)]
 
 
 def _listed(numbers: list[str]) -> str:

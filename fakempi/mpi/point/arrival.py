@@ -11,7 +11,7 @@ from types import FrameType
 
 from numpy import ndarray
 
-from fakempi.core.network.envelope import Envelope, Pattern
+from fakempi.core.network.envelope import Envelope, PostedReceive
 from fakempi.errors import MPIError
 from fakempi.errors.classes import ERR_TRUNCATE
 from fakempi.mpi.base.call_site import origin_of
@@ -28,29 +28,29 @@ PICKLE = b"a pickle"
 """The target of a receive into a buffer that is too short for an object that arrived."""
 
 
-def matched(envelope: Envelope, pattern: Pattern) -> None:
+def matched(envelope: Envelope, receive: PostedReceive) -> None:
     """Copy the payload to its target, if it fits. An object stays in its envelope until it is unpacked.
 
     Arrays of equal dtype have equal type signatures; the types of other payloads are compared.
     """
-    target, payload = pattern.target, envelope.payload
+    target, payload = receive.target, envelope.payload
     if target is not None:
-        if envelope.nbytes == pattern.capacity and payload.__class__ is ndarray and payload.dtype is target.dtype:
+        if envelope.nbytes == receive.capacity and payload.__class__ is ndarray and payload.dtype is target.dtype:
             try:  # `copy_into` for the common case, inlined: equal numbers of elements, so it fits or raises
                 target[...] = payload
             except ValueError:
                 copy_into(payload, target, envelope.nbytes)
-        elif envelope.nbytes <= pattern.capacity:
-            compare(envelope, pattern)
+        elif envelope.nbytes <= receive.capacity:
+            compare(envelope, receive)
             copy_into(payload, target, envelope.nbytes)
         elif isinstance(payload, (bytes, tuple)):  # too long because an object is received as a buffer
-            compare(envelope, pattern)
-            pattern.target = PICKLE
+            compare(envelope, receive)
+            receive.target = PICKLE
         else:
-            pattern.target = describe_both(envelope, pattern)
+            receive.target = describe_both(envelope, receive)
         envelope.payload = None
     elif not isinstance(payload, (bytes, tuple)):  # a buffer is received as an object
-        compare_object(envelope, pattern)
+        compare_object(envelope, receive)
         envelope.payload = snapshot(payload)
 
 
@@ -76,44 +76,44 @@ def complete_send(envelope: Envelope, origins: Origins | None, caller: FrameType
 
 
 def receive_result(
-    pattern: Pattern, is_object: bool, target: Payload | None, pickle: PickleSettings | None
+    receive: PostedReceive, is_object: bool, target: Payload | None, pickle: PickleSettings | None
 ) -> tuple[object, MPIError | None]:
     """Return the object that a completed receive has received, or its error. `target` receives the pickle, if given."""
-    envelope = pattern.envelope
+    envelope = receive.envelope
     if envelope is None or not envelope.nbytes:
         return None, None
-    if envelope.nbytes > pattern.capacity:
-        return None, truncation_error(pattern)
+    if envelope.nbytes > receive.capacity:
+        return None, truncation_error(receive)
     if not is_object:
         return None, None
     if target is not None:
         copy_into(envelope.payload, target, envelope.nbytes)
-    return unpack_received(pattern, pickle), None
+    return unpack_received(receive, pickle), None
 
 
-def unpack_received(pattern: Pattern, pickle: PickleSettings | None) -> object:
+def unpack_received(receive: PostedReceive, pickle: PickleSettings | None) -> object:
     """Return the object that a receive has received."""
-    envelope = pattern.envelope
+    envelope = receive.envelope
     try:
         return unpack(envelope.payload, envelope.nbytes, pickle, take=True)
     except Exception:
-        report_not_a_pickle(pattern)
+        report_not_a_pickle(receive)
         raise
 
 
-def truncation_error(pattern: Pattern) -> MPIError:
+def truncation_error(receive: PostedReceive) -> MPIError:
     """Return the error for a message that is longer than the buffer, or whose sender has failed."""
-    envelope = pattern.envelope
-    pattern.observed = True  # the text names the sender
+    envelope = receive.envelope
+    receive.observed = True  # the text names the sender
     if type(envelope.payload) is FailedPayload:
         return envelope.payload.mpi_error()
     advice = ""
-    if isinstance(pattern.target, str):
-        advice = pattern.target
-    if pattern.target is PICKLE:
+    if isinstance(receive.target, str):
+        advice = receive.target
+    if receive.target is PICKLE:
         advice = " The message is a pickled Python object (send), and this receive takes a buffer (Recv): use recv."
     return mpi_error(
         ERR_TRUNCATE,
         f"message truncated, {envelope.nbytes} bytes arrived from rank {envelope.source} (tag {envelope.tag}) but the "
-        f"buffer holds {pattern.capacity}.{advice}",
+        f"buffer holds {receive.capacity}.{advice}",
     )

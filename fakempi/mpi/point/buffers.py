@@ -64,8 +64,8 @@ class PointToPoint(Buffered):
         """Receive into a buffer."""
         target, capacity = describe_target(buf) if source != PROC_NULL else NULL_PAYLOAD
         accesses = begin_use(self._process, None, target) if self._checks_buffers else None
-        pattern = self._post_receive(target, capacity, source, tag)
-        self._wait_received(pattern, status)
+        receive = self._post_receive(target, capacity, source, tag)
+        self._wait_received(receive, status)
         if accesses:
             end_use(accesses)
 
@@ -86,16 +86,16 @@ class PointToPoint(Buffered):
             self._check_overlap(payload, target)
         if self._checks_buffers:
             return self._sendrecv(payload, nbytes, dest, sendtag, target, capacity, source, recvtag, status, frame_at(1))
-        pattern = self._post_receive(target, capacity, source, recvtag)
+        receive = self._post_receive(target, capacity, source, recvtag)
         try:  # the rest of `_sendrecv`, inlined: saves three calls, and frames while waiting
-            envelope = self._post_send(payload, nbytes, dest, sendtag, None, pattern.call)
+            envelope = self._post_send(payload, nbytes, dest, sendtag, None, receive.call)
         except MPIError:
-            self._withdraw(pattern)
+            self._withdraw(receive)
             raise
-        if wait_two(self._loop, envelope, pattern):
+        if wait_two(self._loop, envelope, receive):
             complete_send(envelope, self._origins, frame_at(1) if self._origins is not None else None)
-        if status is not None or pattern.envelope.nbytes > capacity:
-            self._wait_received(pattern, status)
+        if status is not None or receive.envelope.nbytes > capacity:
+            self._wait_received(receive, status)
 
     def Sendrecv_replace(
         self,
@@ -117,8 +117,8 @@ class PointToPoint(Buffered):
     ) -> None:  # fmt: skip
         """Send and receive, and check the buffers if the run does; `caller` is the frame that called the public method."""
         accesses = begin_use(self._process, payload, target) if self._checks_buffers else None
-        pattern = self._post_receive(target, capacity, source, recvtag)
-        self._wait_both(self._post_or_withdraw(payload, nbytes, dest, sendtag, pattern), pattern, status, caller)
+        receive = self._post_receive(target, capacity, source, recvtag)
+        self._wait_both(self._post_or_withdraw(payload, nbytes, dest, sendtag, receive), receive, status, caller)
         if accesses:
             end_use(accesses)
 
@@ -196,10 +196,10 @@ class PointToPoint(Buffered):
         payload, nbytes = describe(sendbuf) if dest != PROC_NULL else NULL_PAYLOAD
         target, capacity = describe_target(recvbuf) if source != PROC_NULL else NULL_PAYLOAD
         self._check_overlap(payload, target)
-        pattern = self._post_receive(target, capacity, source, recvtag)
-        envelope = self._post_or_withdraw(payload, nbytes, dest, sendtag, pattern)
+        receive = self._post_receive(target, capacity, source, recvtag)
+        envelope = self._post_or_withdraw(payload, nbytes, dest, sendtag, receive)
         caller = frame_at(1) if self._origins is not None else None
-        return Request._of_both(self, envelope, pattern, (sendbuf, recvbuf), caller)
+        return Request._of_both(self, envelope, receive, (sendbuf, recvbuf), caller)
 
     def Isendrecv_replace(
         self, buf: BufSpec, dest: int, sendtag: int = 0, source: int = ANY_SOURCE, recvtag: int = ANY_TAG
@@ -207,10 +207,10 @@ class PointToPoint(Buffered):
         """Start to send a buffer and to receive into the same one."""
         target, capacity = describe_target(buf) if (dest, source) != (PROC_NULL, PROC_NULL) else NULL_PAYLOAD
         payload = snapshot(target)
-        pattern = self._post_receive(target, capacity, source, recvtag)
-        envelope = self._post_or_withdraw(payload, capacity, dest, sendtag, pattern)
+        receive = self._post_receive(target, capacity, source, recvtag)
+        envelope = self._post_or_withdraw(payload, capacity, dest, sendtag, receive)
         caller = frame_at(1) if self._origins is not None else None
-        return Request._of_both(self, envelope, pattern, (None, buf), caller)
+        return Request._of_both(self, envelope, receive, (None, buf), caller)
 
     def _check_overlap(self, payload: Payload, target: Payload) -> None:
         """Report memory that the program sends and receives at once; messages of algorithms are not checked."""

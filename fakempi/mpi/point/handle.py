@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 from fakempi.core.kernel.agenda import Time
 from fakempi.core.kernel.loop import Ended, Loop
 from fakempi.core.network.delivery import Delivery
-from fakempi.core.network.envelope import Envelope, Pattern, new_envelope, new_pattern
+from fakempi.core.network.envelope import Envelope, PostedReceive, new_envelope, new_receive
 from fakempi.core.network.matching import Mailbox
 from fakempi.core.network.ports import Port
 from fakempi.errors import MPIError
@@ -112,7 +112,7 @@ class CommState(HandlesErrors):
     ) -> Envelope:
         """Post a send. Returns its envelope, or for PROC_NULL an operation that has completed.
 
-        By default the size determines whether it is eager. A call that also receives passes `call` of its pattern, so that
+        By default the size determines whether it is eager. A call that also receives passes `call` of its receive, so that
         the trace looks up the call once.
         """
         try:
@@ -135,8 +135,8 @@ class CommState(HandlesErrors):
         self._network.send(envelope)
         return envelope
 
-    def _post_receive(self, target: Payload | None, capacity: int, source: int, tag: int) -> Pattern:
-        """Post a receive. Returns its pattern, or for PROC_NULL an operation that has completed."""
+    def _post_receive(self, target: Payload | None, capacity: int, source: int, tag: int) -> PostedReceive:
+        """Post a receive. Returns its receive, or for PROC_NULL an operation that has completed."""
         try:
             if type(source) is not int or type(tag) is not int:
                 source, tag = index(source), index(tag)
@@ -148,54 +148,56 @@ class CommState(HandlesErrors):
         running = self._loop.running
         if running is None or running.acts_for is not self._process:
             self._check_running_rank()
-        pattern = new_pattern(source, tag, self._box or self._mailbox(), target, capacity)
-        self._network.expect(pattern)
-        return pattern
+        receive = new_receive(source, tag, self._box or self._mailbox(), target, capacity)
+        self._network.post_receive(receive)
+        return receive
 
-    def _post_wildcard_receive(self, target: Payload | None, capacity: int, source: int, tag: int) -> Pattern:
+    def _post_wildcard_receive(self, target: Payload | None, capacity: int, source: int, tag: int) -> PostedReceive:
         """Post a receive from ANY_SOURCE or PROC_NULL; raise an error for any other source."""
         if source != ANY_SOURCE or not self._n_peers or not -1 <= tag <= TAG_LIMIT:
             return self._null_receive(source, tag)
         self._check_caller()
         box = self._mailbox()
         check_previous_wildcard(self._process, box)
-        pattern = new_pattern(source, tag, box, target, capacity)
-        self._network.expect(pattern)
-        check_wildcard(self._process, pattern)
-        return pattern
+        receive = new_receive(source, tag, box, target, capacity)
+        self._network.post_receive(receive)
+        check_wildcard(self._process, receive)
+        return receive
 
     def _mailbox(self) -> Mailbox:
         if self._box is None:
             self._box = self._side.box(self._rank)
         return self._box
 
-    def _wait_received(self, pattern: Pattern, status: Status | None) -> None:
+    def _wait_received(self, receive: PostedReceive, status: Status | None) -> None:
         """Wait for a receive, fill the status, and raise its error if there is one."""
-        wait_one(self._loop, pattern)
+        wait_one(self._loop, receive)
         if status is not None:
-            fill_status(status, pattern)
-        if pattern.envelope.nbytes > pattern.capacity:
-            self._raise(truncation_error(pattern))
+            fill_status(status, receive)
+        if receive.envelope.nbytes > receive.capacity:
+            self._raise(truncation_error(receive))
 
-    def _post_or_withdraw(self, payload: MessagePayload, nbytes: int, dest: int, tag: int, pattern: Pattern) -> Envelope:
+    def _post_or_withdraw(
+        self, payload: MessagePayload, nbytes: int, dest: int, tag: int, receive: PostedReceive
+    ) -> Envelope:
         """Post the send of a pair whose receive is posted; if that fails, withdraw the receive."""
         try:
-            return self._post_send(payload, nbytes, dest, tag, None, pattern.call)
+            return self._post_send(payload, nbytes, dest, tag, None, receive.call)
         except MPIError:
-            self._withdraw(pattern)
+            self._withdraw(receive)
             raise
 
     @staticmethod
-    def _withdraw(pattern: Pattern) -> None:
+    def _withdraw(receive: PostedReceive) -> None:
         """Withdraw a receive, unless it is matched."""
-        if pattern.envelope is None:
-            pattern.box.withdraw(pattern)
+        if receive.envelope is None:
+            receive.box.withdraw(receive)
 
-    def _wait_both(self, envelope: Envelope, pattern: Pattern, status: Status | None, caller: FrameType) -> None:
+    def _wait_both(self, envelope: Envelope, receive: PostedReceive, status: Status | None, caller: FrameType) -> None:
         """Wait for a send and a receive; `caller` is the frame that called the public method."""
-        if wait_two(self._loop, envelope, pattern):
+        if wait_two(self._loop, envelope, receive):
             complete_send(envelope, self._origins, caller)
-        self._wait_received(pattern, status)
+        self._wait_received(receive, status)
 
     # -- PROC_NULL, and checks of arguments -------------------------------------------------------------------------
 
@@ -215,7 +217,7 @@ class CommState(HandlesErrors):
         if not 0 <= integer("tag", tag) <= TAG_LIMIT:
             self._raise(range_error(ERR_TAG, f"tag {tag} is not in 0..{TAG_LIMIT}.", index(tag)))
 
-    def _null_receive(self, source: int, tag: int) -> Pattern:
+    def _null_receive(self, source: int, tag: int) -> PostedReceive:
         """Return a completed receive from PROC_NULL; raise an error for another source, or if the tag is invalid."""
         self._check_faults()
         if source == PROC_NULL and -1 <= tag <= TAG_LIMIT:
@@ -233,7 +235,7 @@ class CommState(HandlesErrors):
             self._process.universe.note_unexplored("whether Rsend finds its receive posted")
             box = self._peer_side.box(dest)
             envelope = new_envelope(self._out_port, self._rank, tag, 0, box, None, True)
-            if not any(pattern.matches(envelope) for pattern in box.patterns()):
+            if not any(receive.matches(envelope) for receive in box.receives()):
                 self._raise(mpi_error(ERR_OTHER, f"rank {dest} has not posted a receive for tag {tag}."))
 
     def _check_rank(self, rank: int, parameter: str) -> None:
@@ -326,10 +328,10 @@ class NullOperation:
         self.eager = False
 
 
-def fill_status(status: Status, pattern: Pattern) -> None:
+def fill_status(status: Status, receive: PostedReceive) -> None:
     """Fill a status with source, tag and size of the message that a receive has received."""
-    envelope = pattern.envelope
-    pattern.observed = True
+    envelope = receive.envelope
+    receive.observed = True
     try:
         status._fill(envelope.source, envelope.tag, envelope.nbytes)
     except AttributeError:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from types import FrameType
 
-from fakempi.core.network.envelope import Envelope, Pattern
+from fakempi.core.network.envelope import Envelope, PostedReceive
 from fakempi.mpi.base.call_site import call_and_site, frame_at, is_ours, public_call, site_of
 from fakempi.mpi.base.process import Universe
 from fakempi.mpi.buffers.payload import is_byte_type, signature_of
@@ -23,56 +23,56 @@ _POSTING_METHODS = (
     "_post_send", "_post_receive", "_post_wildcard_receive", "_receive",
     "Sendrecv", "Sendrecv_replace", "Isendrecv", "Isendrecv_replace", "sendrecv",
 )  # fmt: skip
-"""Methods that have an envelope or a pattern in a local variable while it is matched."""
+"""Methods that have an envelope or a receive in a local variable while it is matched."""
 
 _BYTES = signature_of(NO_BYTES)
 CallAndSite = tuple[str, str]
 
 
-def compare(envelope: Envelope, pattern: Pattern) -> None:
+def compare(envelope: Envelope, receive: PostedReceive) -> None:
     """Report a message and a receive of buffers, of different dtypes, unless their type signatures agree."""
-    payload, target = envelope.payload, pattern.target
+    payload, target = envelope.payload, receive.target
     if not envelope.nbytes or envelope.box.name.original is not None:
         return
     if isinstance(payload, (bytes, tuple)):
         if not is_byte_type(target):
-            _report(envelope, pattern, "pickle-met-buffer", "an object", _content_text(target, pattern.capacity))
+            _report(envelope, receive, "pickle-met-buffer", "an object", _content_text(target, receive.capacity))
         return
     if type(payload) is Phantom or type(target) is Phantom:
         return
     sent, taken = signature_of(payload), signature_of(target)
     if not sent.agrees(taken, envelope.nbytes):
-        _report(envelope, pattern, "datatype-mismatch", sent.describe(envelope.nbytes), taken.describe(pattern.capacity))
+        _report(envelope, receive, "datatype-mismatch", sent.describe(envelope.nbytes), taken.describe(receive.capacity))
 
 
-def compare_object(envelope: Envelope, pattern: Pattern) -> None:
+def compare_object(envelope: Envelope, receive: PostedReceive) -> None:
     """Report a buffer that is received as an object, unless it consists of bytes, which may be a pickle."""
     payload = envelope.payload
     if not envelope.nbytes or envelope.box.name.original is not None or type(payload) is Phantom:
         return
     if not signature_of(payload).agrees(_BYTES, envelope.nbytes):
-        _report(envelope, pattern, "pickle-met-buffer", _content_text(payload, envelope.nbytes), "an object")
+        _report(envelope, receive, "pickle-met-buffer", _content_text(payload, envelope.nbytes), "an object")
 
 
-def report_not_a_pickle(pattern: Pattern) -> None:
+def report_not_a_pickle(receive: PostedReceive) -> None:
     """Report a message that cannot be unpacked as an object, if it was sent as a buffer of bytes."""
-    envelope, box = pattern.envelope, pattern.box
+    envelope, box = receive.envelope, receive.box
     if isinstance(envelope.payload, (bytes, tuple)) or box.name.original is not None or envelope.out is None:
         return
     if signature_of(envelope.payload).agrees(_BYTES, envelope.nbytes):  # otherwise `compare_object` has reported it
         call, place = call_and_site()
         sentence = f"takes an object, but {{others}} sent a buffer of {envelope.nbytes} bytes, which are not a pickle"
         universe, sender = box.name.context.universe, envelope.out.number
-        pattern.observed = True  # the report names the sender
-        universe.report("pickle-met-buffer", box.owner, sentence, [sender], call=call, place=place, at_once=True)
+        receive.observed = True  # the report names the sender
+        universe.report("pickle-met-buffer", box.owner, sentence, [sender], call=call, place=place, wrong_data=True)
 
 
-def describe_both(envelope: Envelope, pattern: Pattern) -> str:
+def describe_both(envelope: Envelope, receive: PostedReceive) -> str:
     """Return a sentence on the elements of a message that is too long and of its receive; empty inside collective calls."""
-    box = pattern.box
+    box = receive.box
     if box.name.original is not None or envelope.out is None:
         return ""
-    sent, taken = _content_text(envelope.payload, envelope.nbytes), _content_text(pattern.target, pattern.capacity)
+    sent, taken = _content_text(envelope.payload, envelope.nbytes), _content_text(receive.target, receive.capacity)
     call = _call_of(box.name.context.universe, envelope.out.number, envelope)
     where = "" if call is None else f" by {call[0]} at {call[1]}"
     return f" Rank {envelope.source} sent {sent}{where}; this receive takes {taken}."
@@ -82,20 +82,20 @@ def _content_text(payload: Payload, nbytes: int) -> str:
     return f"{nbytes} bytes" if type(payload) is Phantom else signature_of(payload).describe(nbytes)
 
 
-def _report(envelope: Envelope, pattern: Pattern, kind: str, sent: str, taken: str) -> None:
-    box, pattern.observed = pattern.box, True  # the report names the sender
+def _report(envelope: Envelope, receive: PostedReceive, kind: str, sent: str, taken: str) -> None:
+    box, receive.observed = receive.box, True  # the report names the sender
     universe, sender = box.name.context.universe, envelope.out.number
-    call, place = _call_of(universe, box.owner, pattern) or ("a receive", "?")
+    call, place = _call_of(universe, box.owner, receive) or ("a receive", "?")
     send_call = _call_of(universe, sender, envelope)
     where_sent = ""
     if send_call is not None:
         where_sent = f" at {send_call[1]}" if kind == "datatype-mismatch" else f" by {send_call[0]} at {send_call[1]}"
     sentence = f"takes {taken}, but {{others}} sent {sent}{where_sent}"
-    universe.report(kind, box.owner, sentence, [sender], call=call, place=place, at_once=True)
+    universe.report(kind, box.owner, sentence, [sender], call=call, place=place, wrong_data=True)
 
 
-def _call_of(universe: Universe, number: int, item: Envelope | Pattern) -> CallAndSite | None:
-    """Return the call of a process that made an envelope or a pattern: from its origin, or from the process's stack."""
+def _call_of(universe: Universe, number: int, item: Envelope | PostedReceive) -> CallAndSite | None:
+    """Return the call of a process that made an envelope or a receive: from its origin, or from the process's stack."""
     origin = getattr(item, "origin", None)
     if origin is not None:
         return origin.call, origin.place
@@ -121,7 +121,7 @@ def _call_of(universe: Universe, number: int, item: Envelope | Pattern) -> CallA
     return None if program is None else (call, site_of(program))
 
 
-def _has_in_scope(frame: FrameType | None, item: Envelope | Pattern) -> bool:
+def _has_in_scope(frame: FrameType | None, item: Envelope | PostedReceive) -> bool:
     """Whether a frame of fakempi on the stack has the item in a variable: the call has completed but has not returned."""
     while frame is not None and is_ours(frame):
         if any(value is item for value in frame.f_locals.values()):
@@ -130,7 +130,7 @@ def _has_in_scope(frame: FrameType | None, item: Envelope | Pattern) -> bool:
     return False
 
 
-def _waits_for(reason: object, item: Envelope | Pattern) -> bool:
+def _waits_for(reason: object, item: Envelope | PostedReceive) -> bool:
     if isinstance(reason, tuple):
         return any(_waits_for(part, item) for part in reason)
     return reason is item

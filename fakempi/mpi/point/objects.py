@@ -5,7 +5,7 @@ from __future__ import annotations
 from operator import index
 from typing import Any
 
-from fakempi.core.network.envelope import Pattern
+from fakempi.core.network.envelope import PostedReceive
 from fakempi.mpi.base.call_site import frame_at, warn_caller
 from fakempi.mpi.base.constants import ANY_SOURCE, ANY_TAG, PROC_NULL
 from fakempi.mpi.base.mpi_errors import integers
@@ -57,11 +57,11 @@ class PointToPointObjects(Buffered):
     ) -> Any:
         """Receive an object."""
         target, capacity = (None, UNLIMITED) if buf is None else _deprecated_target(buf, "buf")
-        pattern = self._post_receive(None, capacity, source, tag)
-        wait_one(self._loop, pattern)
+        receive = self._post_receive(None, capacity, source, tag)
+        wait_one(self._loop, receive)
         if status is not None:
-            fill_status(status, pattern)
-        return self._unpack(pattern) if buf is None else self._unpack_into(pattern, target)
+            fill_status(status, receive)
+        return self._unpack(receive) if buf is None else self._unpack_into(receive, target)
 
     def sendrecv(
         self,
@@ -83,13 +83,13 @@ class PointToPointObjects(Buffered):
         except TypeError:
             dest, sendtag = integers(dest=dest, tag=sendtag)
         target, capacity = (None, UNLIMITED) if recvbuf is None else _deprecated_target(recvbuf, "recvbuf")
-        pattern = self._post_receive(None, capacity, source, recvtag)
-        envelope = self._post_send(payload, nbytes, dest, sendtag, None, pattern.call)
-        if wait_two(self._loop, envelope, pattern):
+        receive = self._post_receive(None, capacity, source, recvtag)
+        envelope = self._post_send(payload, nbytes, dest, sendtag, None, receive.call)
+        if wait_two(self._loop, envelope, receive):
             complete_send(envelope, self._origins, frame_at(1) if self._origins is not None else None)
         if status is not None:
-            fill_status(status, pattern)
-        return self._unpack(pattern) if recvbuf is None else self._unpack_into(pattern, target)
+            fill_status(status, receive)
+        return self._unpack(receive) if recvbuf is None else self._unpack_into(receive, target)
 
     # -- nonblocking ----------------------------------------------------------------------------------------------
 
@@ -119,14 +119,14 @@ class PointToPointObjects(Buffered):
 
     # -- private --------------------------------------------------------------------------------------------------
 
-    def _unpack_into(self, pattern: Pattern, target: Payload | None) -> object:
+    def _unpack_into(self, receive: PostedReceive, target: Payload | None) -> object:
         """Copy the pickle to its target, if there is one, and return the object."""
-        envelope = pattern.envelope
-        if envelope.nbytes > pattern.capacity:
-            self._raise(truncation_error(pattern))
+        envelope = receive.envelope
+        if envelope.nbytes > receive.capacity:
+            self._raise(truncation_error(receive))
         if target is not None and envelope.nbytes:
             copy_into(envelope.payload, target, envelope.nbytes)
-        return self._unpack(pattern)
+        return self._unpack(receive)
 
     def _pack(self, obj: object, dest: int) -> tuple[ObjectPayload, int]:
         self._check_alive()
@@ -134,11 +134,11 @@ class PointToPointObjects(Buffered):
             return b"", 0
         return pack(obj, self._process.pickle)
 
-    def _unpack(self, pattern: Pattern) -> object:
-        envelope = pattern.envelope
+    def _unpack(self, receive: PostedReceive) -> object:
+        envelope = receive.envelope
         if not envelope.nbytes:
             return None  # from PROC_NULL, or an empty buffer
-        return unpack_received(pattern, self._process.pickle)
+        return unpack_received(receive, self._process.pickle)
 
 
 def _deprecated_target(buf: Buffer, name: str) -> tuple[Payload | None, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from operator import index
 from typing import TYPE_CHECKING, Any, Literal
 
-from fakempi.core.network.envelope import Envelope, new_pattern
+from fakempi.core.network.envelope import Envelope, new_receive
 from fakempi.errors import MPIError, MPITypeError, MPIValueError
 from fakempi.errors.classes import ERR_COMM, ERR_REQUEST
 from fakempi.mpi.base.constants import ANY_SOURCE, ANY_TAG
@@ -142,13 +142,13 @@ class Message(Handled["Message"]):
             return Request._of(process.comm_world, NullOperation(process.loop.now))
         envelope, taken.envelope = taken.envelope, None
         untrack("message-lost", taken)
-        pattern = new_pattern(envelope.source, envelope.tag, envelope.box, target, capacity)
+        receive = new_receive(envelope.source, envelope.tag, envelope.box, target, capacity)
         process = running_process()
         if process.loop.wait_tracker is not None:
-            pattern.needs = process.loop.wait_tracker.current_step()
-        process.network.join(envelope, pattern)
+            receive.needs = process.loop.wait_tracker.current_step()
+        process.network.match_waiting(envelope, receive)
         assert self._comm is not None
-        return Request._of(self._comm, pattern, buf, is_object)
+        return Request._of(self._comm, receive, buf, is_object)
 
 
 MESSAGE_NULL = Message()
@@ -205,7 +205,7 @@ class Probes(CommState):
         while True:
             envelope = self._find(source, tag)
             if envelope is None:
-                probe = new_pattern(source, tag, self._mailbox(), None, 0)
+                probe = new_receive(source, tag, self._mailbox(), None, 0)
                 self._check_peer(source)
                 probe.box.probes = [*(probe.box.probes or ()), probe]
                 with wait_region(self._process, "probe"):
@@ -214,7 +214,7 @@ class Probes(CommState):
                     self._raise(truncation_error(probe))
             elif envelope.arrived is None or envelope.arrived <= loop.now:
                 if loop.wait_tracker is not None and envelope is not NULL_MESSAGE:
-                    loop.wait_tracker.probed(new_pattern(source, tag, envelope.box, None, 0), envelope)
+                    loop.wait_tracker.probed(new_receive(source, tag, envelope.box, None, 0), envelope)
                 return self._fill_and_take(envelope, status, take)
             else:  # another thread of this rank may take the message meanwhile
                 loop.sleep_until(envelope.arrived)
@@ -228,7 +228,7 @@ class Probes(CommState):
             return None if chosen is None else self._fill_and_take(chosen, status, take)
         envelope = self._find(source, tag)
         if not self._has_arrived(envelope):
-            probe = new_pattern(source, tag, self._mailbox(), None, 0)
+            probe = new_receive(source, tag, self._mailbox(), None, 0)
             self._check_peer(source)
             let_others_run(self._loop, probe, None if envelope is None else envelope.arrived)
             envelope = self._find(source, tag)
@@ -238,7 +238,7 @@ class Probes(CommState):
         """Return the message that the model checker chooses; None if it chooses "not yet", which requires `polls`."""
         if self._is_proc_null(source, tag):
             return NULL_MESSAGE
-        probe = new_pattern(source, tag, self._mailbox(), None, 0)
+        probe = new_receive(source, tag, self._mailbox(), None, 0)
         choices = self._process.universe.choices
         assert choices is not None
         return choices.probe(probe, polls, take, status is not None)

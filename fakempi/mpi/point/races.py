@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from itertools import chain, islice
 
-from fakempi.core.network.envelope import Envelope, Pattern
+from fakempi.core.network.envelope import Envelope, PostedReceive
 from fakempi.core.network.matching import Mailbox
 from fakempi.mpi.base.call_site import call_and_site
 from fakempi.mpi.base.process import Process
@@ -28,10 +28,10 @@ MAX_MESSAGES = 256
 class Wildcards:
     """The last wildcard receive of a mailbox: call, place, messages that its rank had sent; and the notes so far."""
 
-    __slots__ = ("call", "notes", "pattern", "place", "sent")
+    __slots__ = ("call", "notes", "place", "receive", "sent")
 
     def __init__(self) -> None:
-        self.pattern: Pattern | None = None
+        self.receive: PostedReceive | None = None
         self.call = self.place = ""
         self.sent = self.notes = 0
 
@@ -39,16 +39,16 @@ class Wildcards:
 def check_previous_wildcard(process: Process, box: Mailbox) -> None:
     """Before a wildcard receive is posted: look for another message that could have matched the previous one."""
     last = box.wildcards
-    if last is None or last.pattern is None:
+    if last is None or last.receive is None:
         return
-    pattern, last.pattern = last.pattern, None
-    if pattern.envelope is not None and last.sent == process.out.sent:
-        _note(process, pattern, last)
+    receive, last.receive = last.receive, None
+    if receive.envelope is not None and last.sent == process.out.sent:
+        _note(process, receive, last)
 
 
-def check_wildcard(process: Process, pattern: Pattern) -> None:
+def check_wildcard(process: Process, receive: PostedReceive) -> None:
     """After a wildcard receive is posted: look for another message that could match, or let the next receive do so."""
-    box: Mailbox = pattern.box
+    box: Mailbox = receive.box
     if box.name.original is not None:  # a collective context
         return
     last = box.wildcards
@@ -56,22 +56,22 @@ def check_wildcard(process: Process, pattern: Pattern) -> None:
         last = box.wildcards = Wildcards()
     if last.notes >= MAX_NOTES:
         return
-    if pattern.envelope is None:
-        last.pattern, last.sent = pattern, process.out.sent
+    if receive.envelope is None:
+        last.receive, last.sent = receive, process.out.sent
         last.call, last.place = call_and_site()
     elif box.pending or box.delayed or box.lone_envelope is not None:
         last.call, last.place = call_and_site()
-        _note(process, pattern, last)
+        _note(process, receive, last)
 
 
-def _note(process: Process, pattern: Pattern, last: Wildcards) -> None:
-    taken: Envelope = pattern.envelope
-    box = pattern.box
+def _note(process: Process, receive: PostedReceive, last: Wildcards) -> None:
+    taken: Envelope = receive.envelope
+    box = receive.box
     sent = chain(box.envelopes(), *(box.delayed or {}).values())  # in the mailbox, or delayed in the network
     others = {
         envelope.out.number
         for envelope in islice(sent, MAX_MESSAGES)
-        if envelope.out is not taken.out and pattern.matches(envelope)
+        if envelope.out is not taken.out and receive.matches(envelope)
     }
     if others:
         last.notes += 1

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Literal
 
-from fakempi.core.network.envelope import Envelope, Pattern
+from fakempi.core.network.envelope import Envelope, PostedReceive
 from fakempi.errors import MPIError, MPITypeError, MPIValueError
 from fakempi.errors.classes import ERR_OTHER, ERR_REQUEST
 from fakempi.mpi.base.call_site import origin_of
@@ -257,7 +257,7 @@ class Request(StatusCalls, Handled["Request"]):
         if (operation := self._operation) is None:
             raise mpi_error(ERR_REQUEST, "the request is inactive: there is nothing to cancel.")
         self._comm._process.network.finish()  # so that a message that was sent at this time is in its mailbox
-        if operation.__class__ in (Envelope, Pattern) and operation.end is None and operation.box.withdraw(operation):
+        if operation.__class__ in (Envelope, PostedReceive) and operation.end is None and operation.box.withdraw(operation):
             self._cancelled = True
             self._comm._process.universe.note_unexplored("Cancel")
             self._close_origin()
@@ -324,7 +324,7 @@ class Request(StatusCalls, Handled["Request"]):
         operation = self._operation
         if operation.__class__ is AllOf and operation.operations:
             operation = operation.operations[-1]
-        return operation if operation.__class__ is Pattern or hasattr(operation, "envelope") else None
+        return operation if operation.__class__ is PostedReceive or hasattr(operation, "envelope") else None
 
     def _fill(self, status: Status | None) -> None:
         """Fill a status with the result of the operation."""
@@ -333,10 +333,10 @@ class Request(StatusCalls, Handled["Request"]):
         check_status(status)
         if self._operation is None:
             return request_lists.fill_empty(status)
-        pattern = self._receive_of()
-        if pattern is not None and pattern.envelope is not None:
-            pattern.observed = True
-            status._fill(pattern.envelope.source, pattern.envelope.tag, pattern.envelope.nbytes)
+        receive = self._receive_of()
+        if receive is not None and receive.envelope is not None:
+            receive.observed = True
+            status._fill(receive.envelope.source, receive.envelope.tag, receive.envelope.nbytes)
         else:
             request_lists.fill_empty(status)
         status.Set_cancelled(self._cancelled)
@@ -359,14 +359,14 @@ class Request(StatusCalls, Handled["Request"]):
         self._fill(status)
         if operation is None:
             return None, None
-        pattern, is_object, target = self._receive_of(), self._is_object, self._buffer
+        receive, is_object, target = self._receive_of(), self._is_object, self._buffer
         self._copy_unreceived()
         self._retire()
-        if pattern is None:
+        if receive is None:
             return getattr(operation, "result", None), getattr(operation, "error", None)
         if operation.__class__ is AllOf and (error := error_of(operation)) is not None:
             return None, error
-        return receive_result(pattern, is_object, target, self._comm._process.pickle)  # type: ignore[arg-type]  # the target is the buffer of a receive
+        return receive_result(receive, is_object, target, self._comm._process.pickle)  # type: ignore[arg-type]  # the target is the buffer of a receive
 
     def _copy_unreceived(self) -> None:
         """Copy the payloads that have not been received, since the program may use its buffers from now on."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from fakempi.core.kernel.loop import Loop
 from fakempi.core.kernel.task import Task
-from fakempi.core.network.envelope import Envelope, Pattern
+from fakempi.core.network.envelope import Envelope, PostedReceive
 from fakempi.errors import DeadlockError
 from fakempi.errors.classes import ERR_COMM
 from fakempi.mpi.base.call_site import frame_at
@@ -118,7 +118,7 @@ class SingletonLoop(Loop):
             for operation in reason if isinstance(reason, tuple) else (reason,):
                 if getattr(operation, "end", self) is None and not polled:
                     operation.waiter = None
-                    if isinstance(operation, (Envelope, Pattern)):
+                    if isinstance(operation, (Envelope, PostedReceive)):
                         operation.box.withdraw(operation)
         raise error
 

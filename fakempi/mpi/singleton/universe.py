@@ -92,7 +92,7 @@ class SingletonChoice:
         self.algorithm = self
         self.run: Callable[..., None] = _nothing if operation in ("barrier", "bcast", "exscan", "alltoallw") else _copy
 
-    def with_parts(self, text: object) -> SingletonChoice:
+    def for_objects(self, text: object) -> SingletonChoice:
         """Return this object: the algorithm has no parts."""
         return self
 

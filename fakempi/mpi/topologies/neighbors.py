@@ -237,9 +237,9 @@ class NeighborCall:
         awaited = [comm._post_receive(block, block.nbytes, source, tag) for block, (_, source, tag) in receives]
         sent = [comm._post_send(block, block.nbytes, dest, tag) for block, (_, dest, tag) in sends]
         wait_all(comm._loop, [*awaited, *sent])
-        for pattern in awaited:
-            if pattern.envelope.nbytes > pattern.capacity:  # the sender has died
-                raise truncation_error(pattern)
+        for receive in awaited:
+            if receive.envelope.nbytes > receive.capacity:  # the sender has died
+                raise truncation_error(receive)
         for envelope in sent:
             copy_unreceived(envelope)
 

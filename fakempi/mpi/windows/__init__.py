@@ -19,7 +19,7 @@ locked_stores    detection of conflicting local stores under locks
 Window operations use the network's ports, but no mailbox. An operation starts when its epoch permits it: immediately after a
 Fence, otherwise once its lock is granted or the target's Post has arrived (`AccessGrant`). Cost in modeled time:
 
-Put, Accumulate                one transfer through both ports (`Delivery.carry`)
+Put, Accumulate                one transfer through both ports (`Delivery.send_matched`)
 Get                            an empty transfer to the target, and one with the data back
 Get_accumulate, Fetch_and_op,  a transfer with the operands to the target, and one with the old data back
 Compare_and_swap

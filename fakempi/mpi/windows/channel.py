@@ -1,6 +1,6 @@
 """The connection from one rank of a window to another: transfers arrive in the order in which they started.
 
-A transfer needs no posted receive: it is also the pattern that its envelope matches (core/network/envelope.py). The network
+A transfer needs no posted receive: it is also the receive that its envelope matches (core/network/envelope.py). The network
 reports the arrival time when the transfer has its ports. The transfer arrives then, whatever the target's program does.
 """
 
@@ -34,7 +34,7 @@ class WindowChannel:
             envelope.posted, envelope.region, envelope.call = transfer.issued
             transfer.posted, transfer.call = transfer.awaited()
             envelope.eager = sender.recorder.ONE_SIDED  # which is true
-        sender.network.carry(envelope, transfer)
+        sender.network.send_matched(envelope, transfer)
 
     def deliver_next(self) -> None:
         """Deliver the oldest transfer in flight; transfers to a dead target are dropped."""

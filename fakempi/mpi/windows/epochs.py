@@ -137,7 +137,7 @@ class Epochs(WinState):
             grant.period.close()
         part.end_uses()
         if part.process.buffer_checks is not None:
-            part.process.buffer_checks.informed += 1
+            part.process.buffer_checks.influences += 1
         send_complete(part, started)
         part.started = None
         part.record_epoch_end(None, f"that of Start at {started.site} ended with Complete at {call_site()}")
@@ -155,7 +155,7 @@ class Epochs(WinState):
         if part.stores is not None:
             part.stores.begin("Post", place_of(frame_at(1)))
         if part.process.buffer_checks is not None:
-            part.process.buffer_checks.informed += 1
+            part.process.buffer_checks.influences += 1
         part.exposure = Exposure(part, origins)
 
     def Wait(self) -> Literal[True]:

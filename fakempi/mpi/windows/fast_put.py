@@ -53,12 +53,12 @@ def fast_put(part: Any, origin: Any, rank: Any, target: Any, caller: FrameType) 
     part.outgoing[epoch] += 1
     target_part.incoming[epoch] += 1
     envelope = new_envelope(part.out, part.rank, 0, nbytes, part.channel(rank).box, None, True)
-    part.network.carry(envelope, _Arrival(part, target_part, epoch, content, memory[start : start + nbytes]))
+    part.network.send_matched(envelope, _Arrival(part, target_part, epoch, content, memory[start : start + nbytes]))
     return True
 
 
 class _Arrival:
-    """The pattern of the message of a Put, and its waiter: copies the data, and records the time of arrival."""
+    """The receive of the message of a Put, and its waiter: copies the data, and records the time of arrival."""
 
     __slots__ = ("content", "end", "epoch", "memory", "receiver", "sender")
 

@@ -81,5 +81,5 @@ class LockedStores:
         )
         process.universe.report(
             "window-race", access.number, sentence, (process.number,), call=access.call, place=place_text(access.place),
-            at_once=True,
+            wrong_data=True,
         )  # fmt: skip

@@ -134,9 +134,9 @@ class WindowOperation(ChannelTransfer):
         else:
             receiver.stores.around(self)
         if sender.process.buffer_checks is not None and self.epoch.__class__ is not int:
-            sender.process.buffer_checks.informed += 1  # the target may see the effect
+            sender.process.buffer_checks.influences += 1  # the target may see the effect
             if self.returns:
-                receiver.process.buffer_checks.informed += 1  # the origin sees the target's memory
+                receiver.process.buffer_checks.influences += 1  # the origin sees the target's memory
 
     def apply(self) -> None:
         """Apply the operation to the target's memory."""

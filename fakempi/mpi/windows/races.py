@@ -265,7 +265,7 @@ class TargetAccesses:
                 f"both access {where} of the window of {owner} in one epoch, and nothing orders them."
             )
             call, place = second.call, place_text(second.place)
-            universe.report("window-race", second.number, sentence, (first.number,), call=call, place=place, at_once=True)
+            universe.report("window-race", second.number, sentence, (first.number,), call=call, place=place, wrong_data=True)
 
 
 def _call_of(access: MemoryAccess) -> Hashable:

@@ -137,5 +137,5 @@ class Stores:
             f"of its own window: both are in one epoch, and nothing orders them."
         )
         process.universe.report(
-            "window-race", number, sentence, (process.number,), call=CALLS[kind], place=place_text(place), at_once=True
+            "window-race", number, sentence, (process.number,), call=CALLS[kind], place=place_text(place), wrong_data=True
         )  # fmt: skip

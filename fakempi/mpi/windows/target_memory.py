@@ -65,7 +65,7 @@ def _compare(span: Span, target_data: Span, part: Any) -> None:
         origin_text, target_text = origin_types.describe(span.nbytes), target_types.describe(span.nbytes)
         sentence = f"it has {origin_text} at the origin, but {target_text} at the target"
         part.process.universe.report(
-            "datatype-mismatch", running_process().number, sentence, call=call, place=site, at_once=True
+            "datatype-mismatch", running_process().number, sentence, call=call, place=site, wrong_data=True
         )
 
 

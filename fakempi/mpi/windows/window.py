@@ -146,7 +146,7 @@ class Window:
             del self.rendezvous[number]
             for waiting in rendezvous.waiting:
                 if waiting.process.buffer_checks is not None:
-                    waiting.process.buffer_checks.informed += 1
+                    waiting.process.buffer_checks.influences += 1
                 waiting.all_called = True
                 waiting.try_complete()
         return rendezvous

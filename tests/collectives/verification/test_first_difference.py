@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collectives.catalogue.schedule import Round, Served, Streams, Transfer
+from collectives.catalogue.schedule import LinearPhase, Round, Streams, Transfer
 from collectives.verification.first_difference import first_difference, round_end_times, side_by_side, table
 from collectives.verification.machine import RunMessage, Setting
 
@@ -49,7 +49,7 @@ def test_a_message_after_the_last_round_is_in_an_additional_round() -> None:
 
 def test_served_rounds_allow_any_order_and_streams_any_time() -> None:
     """Neither has start times that the schedule fixes."""
-    served: list[Round] = [Served([Transfer(0, 1, 5), Transfer(0, 2, 6)])]
+    served: list[Round] = [LinearPhase([Transfer(0, 1, 5), Transfer(0, 2, 6)])]
     assert first_difference(served, [RunMessage(0, 2, 6, 0, 16), RunMessage(0, 1, 5, 16, 31)], 3, COSTS) is None
     streams: list[Round] = [Streams([Transfer(0, 1, 5), Transfer(0, 2, 6)], [(0, 1), (0, 2)])]
     assert first_difference(streams, [RunMessage(0, 1, 5, 9, 24), RunMessage(0, 2, 6, 24, 40)], 3, COSTS) is None
