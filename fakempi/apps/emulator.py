@@ -144,5 +144,5 @@ def unmatched(kept: list[Any]) -> Iterator[str]:
             for envelope in box.envelopes() if box else ():
                 size = counted(envelope.nbytes, "byte")
                 yield f"a message of {size} to rank {box.owner} was not received"
-            for _ in box.patterns() if box else ():
+            for _ in box.receives() if box else ():
                 yield f"a receive of rank {box.owner} matched no message"

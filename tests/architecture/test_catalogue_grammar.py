@@ -12,7 +12,7 @@ from collectives import CATALOGUE, Algorithm
 from collectives.catalogue.card import LABELS, REDUCTION_LABEL
 from collectives.verification.cases import REDUCING
 from tests.architecture.source import nodes, text
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 PACKAGE = Path(collectives.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))

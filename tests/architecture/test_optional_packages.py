@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.packages import needs
+from tests.helpers.packages import needs
 
 ROOT = Path(__file__).parents[2]
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import fakempi
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

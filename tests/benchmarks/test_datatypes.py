@@ -9,7 +9,7 @@ import pytest
 
 import fakempi
 from fakempi import MPI
-from tests.scripts import imported
+from tests.helpers.scripts import imported
 
 
 @pytest.fixture(scope="module")

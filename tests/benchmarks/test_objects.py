@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.scripts import imported
+from tests.helpers.scripts import imported
 
 
 def test_a_line_has_rates_and_ratios_of_two_calls() -> None:

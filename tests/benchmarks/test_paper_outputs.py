@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from tests.scripts import BENCHMARKS, imported
+from tests.helpers.scripts import BENCHMARKS, imported
 
 SCRIPTS = imported(
     "kang_theorems", "moody_cases", "moody_figures", "moody_colors", "moody_ports", "blocked_ring", "traeff_machines"

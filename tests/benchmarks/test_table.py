@@ -13,8 +13,8 @@ import pytest
 
 import fakempi
 from fakempi import Hockney
-from tests.packages import needs
-from tests.scripts import imported
+from tests.helpers.packages import needs
+from tests.helpers.scripts import imported
 
 pytest.importorskip("greenlet", reason="there is no greenlet: python -m pip install greenlet")
 pytest.importorskip("resource")

@@ -21,7 +21,7 @@ from fakempi.apps.cli.parser import make_parser
 from fakempi.core import options as parse
 from fakempi.core.reports.findings import KINDS
 from tests.cli.test_running import ENVIRONMENT, ROOT
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 Capture = pytest.CaptureFixture[str]
 

@@ -12,7 +12,7 @@ import pytest
 import fakempi
 from fakempi.apps.cli import main
 from tests.cli.test_running import Capture
-from tests.packages import needs
+from tests.helpers.packages import needs
 
 COMPARE = ["compare", "bcast", "-n", "4,8", "--bytes", "8", "--algorithms", "binomial,chain", "--no-plot"]
 

@@ -15,7 +15,7 @@ from collectives import CATALOGUE, find
 from fakempi.apps.cli import main
 from fakempi.apps.compare import Contender
 from tests.cli.test_running import Capture
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 
 @pytest.fixture(autouse=True, params=["80", "160"])

@@ -9,7 +9,7 @@ import pytest
 from fakempi.apps.cli import main
 from fakempi.apps.cli.viewing import VIEWS
 from tests.cli.test_running import Capture, execute
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 SCRIPT = """
 import time

@@ -19,7 +19,7 @@ from collectives.verification.reduction_ops import ops_of
 from fakempi.apps.emulator import Emulator
 from tests.collectives.cases import drawn_cases, sampled_cases
 from tests.collectives.phantoms import run_phantom
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 INTRA = [algorithm for algorithm in CATALOGUE if algorithm.kind == "intra"]
 EMULATOR = Emulator()

@@ -15,7 +15,7 @@ from fakempi import Hockney, ZeroCost
 from fakempi.apps.compare.bounds import lower_bound
 from fakempi.apps.compare.sweep import contenders, sweep
 from fakempi.apps.compare.timing import CaseTime, case_time
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 EXACT = Hockney(t_s=8.0, t_w=0.5, eager_limit=0, compute_per_byte=0.25)
 RINGS = contenders("allgather", "intra", [("ring", {}), ("bruck", {})])

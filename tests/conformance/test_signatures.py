@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from fakempi import MPI
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 INSIDE = """
     _set_abort_status _comm_lock _comm_lock_table _commctx_intra _commctx_inter _typecode _typealign _datatype_create

@@ -9,7 +9,7 @@ import pytest
 from fakempi.apps.course.course import Course, Exercise
 from fakempi.apps.course.judge import judge
 from fakempi.apps.course.limits import CheckLimits
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 COURSE = Course()
 QUICK = {1, 13}

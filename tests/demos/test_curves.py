@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.scripts import BENCHMARKS, imported
+from tests.helpers.scripts import BENCHMARKS, imported
 
 
 @pytest.fixture(scope="module")

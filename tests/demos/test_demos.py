@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import fakempi
-from tests.breadth import THOROUGH
+from tests.helpers.breadth import THOROUGH
 
 ROOT = Path(__file__).parents[2]
 DEMOS = sorted((ROOT / "demos").glob("[0-9][0-9]_*.py"))

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from docs.hooks import site
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 ROOT = Path(__file__).parents[2]
 ROOT_FILES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "ARCHITECTURE.md", "RELEASING.md", "SECURITY.md")

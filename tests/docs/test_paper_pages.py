@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.scripts import BENCHMARKS, imported
+from tests.helpers.scripts import BENCHMARKS, imported
 
 ROOT = Path(__file__).parents[2]
 SOURCES = {

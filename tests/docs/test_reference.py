@@ -16,7 +16,7 @@ from collectives.bundled import bundled
 from docs.hooks import generated
 from fakempi.apps.cli.parser import make_parser
 from fakempi.core.reports.findings import KINDS
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 ROOT = Path(__file__).parents[2]
 PAGES = {path: path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs").rglob("*.md"))}

@@ -16,7 +16,7 @@ import pytest
 
 from docs.hooks.description import description
 from tests.architecture.words import tracked
-from tests.packages import needs
+from tests.helpers.packages import needs
 
 ROOT = Path(__file__).parents[2]
 FETCHED = {"script": "src", "img": "src", "iframe": "src", "link": "href", "source": "src", "video": "src", "object": "data"}

@@ -19,7 +19,7 @@ from collectives.verification.case_run import run_case
 from collectives.verification.machine import NoMachineError, RunMessage, RunOutcome, Setting
 from fakempi import MPI
 from fakempi.apps.emulator import Emulator
-from tests.leftovers import new_threads
+from tests.helpers.leftovers import new_threads
 
 BACKENDS = ["greenlets", "threads"]
 

@@ -13,7 +13,7 @@ import fakempi
 from fakempi import MPI, Hockney
 from fakempi.extensions.fused import reductions, rendezvous
 from fakempi.mpi.datatypes.padding import value_bytes
-from tests.breadth import breadth
+from tests.helpers.breadth import breadth
 
 COSTS = {
     "buffered": Hockney(),

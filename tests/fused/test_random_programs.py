@@ -12,9 +12,9 @@ from collectives import CATALOGUE
 from fakempi import MPI
 from fakempi.errors import RankError
 from fakempi.extensions.fused import rendezvous
-from tests.breadth import breadth
 from tests.fused.random_programs import first_difference
 from tests.fused.started_steps import between_arguments
+from tests.helpers.breadth import breadth
 
 SEEDS = 40
 TIES = 300

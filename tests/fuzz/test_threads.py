@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 
 from tests.fuzz.programs import differences, programs
-from tests.leftovers import new_threads
+from tests.helpers.leftovers import new_threads
 
 BACKENDS = ("greenlets", "threads") if find_spec("greenlet") else ("threads",)
 

@@ -15,7 +15,7 @@ import pytest
 from fakempi.core.kernel.loop import Loop
 from fakempi.core.kernel.threads import TaskThread
 from fakempi.core.world import make_backend
-from tests.packages import needs
+from tests.helpers.packages import needs
 
 
 def relay(loop: Loop, tasks: int, rounds: int) -> None:

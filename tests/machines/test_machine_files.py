@@ -16,7 +16,7 @@ from fakempi.core.network.models.multi_level import ErrorRange, Level, MultiLeve
 from fakempi.core.options import cost_model
 from fakempi.errors import MPIValueError
 from fakempi.machines.writing import machine_text
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 PAGE = Path(__file__).parents[2] / "docs" / "machines.md"
 

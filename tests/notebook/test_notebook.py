@@ -13,7 +13,7 @@ import pytest
 import fakempi
 from fakempi import phantom
 from fakempi.apps.notebook import run_cell
-from tests.packages import needs
+from tests.helpers.packages import needs
 
 DEMOS = Path(__file__).parents[2] / "demos"
 REQUIRED = {"notebook.ipynb": (), "figures.ipynb": ("pandas", "matplotlib")}

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import fakempi
 from fakempi.core.network.models.loading import arguments
 from fakempi.core.options import cost_model, number
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 TREE = """
 from __future__ import annotations

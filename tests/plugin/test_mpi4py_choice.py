@@ -10,7 +10,7 @@ from argparse import Namespace
 import pytest
 
 from fakempi.apps.testing.marked_files import marked_file, may_select
-from tests.packages import needs
+from tests.helpers.packages import needs
 from tests.plugin.harness import INSTALLED, run_pytest
 from tests.plugin.test_other_plugins import another_plugin, installed_mpi4py
 from tests.real_mpi.processes import mpiexec

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fakempi.apps.testing.alias import Alias
-from tests.packages import needs
+from tests.helpers.packages import needs
 from tests.plugin.harness import run_pytest
 from tests.real_mpi.processes import mpiexec
 

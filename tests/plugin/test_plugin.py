@@ -8,7 +8,7 @@ import re
 import pytest
 
 import fakempi
-from tests.packages import needs
+from tests.helpers.packages import needs
 from tests.plugin.harness import INSTALLED, run_pytest
 
 pytest_plugins = ["pytester"]

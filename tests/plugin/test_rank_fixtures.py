@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.packages import needs
+from tests.helpers.packages import needs
 from tests.plugin.harness import run_pytest
 
 pytest_plugins = ["pytester"]

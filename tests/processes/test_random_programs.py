@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.breadth import breadth
+from tests.helpers.breadth import breadth
 from tests.processes.random_programs import difference
 
 COUNT, BATCH = breadth(40, 300), 10

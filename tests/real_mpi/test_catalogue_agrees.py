@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.breadth import THOROUGH
+from tests.helpers.breadth import THOROUGH
 from tests.real_mpi.processes import script_output
 
 pytestmark = pytest.mark.timeout(900)

@@ -9,7 +9,7 @@ import pytest
 
 import fakempi
 from fakempi import MPI
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 from tests.real_mpi.collective_programs import PROGRAMS, facts
 from tests.real_mpi.processes import script_answer, through_json
 

@@ -9,7 +9,7 @@ import pytest
 
 import fakempi
 from fakempi import MPI
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 from tests.real_mpi.processes import script_answer
 from tests.real_mpi.programs import PROGRAMS as TABLE
 from tests.real_mpi.runner import results

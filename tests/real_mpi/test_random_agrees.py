@@ -13,7 +13,7 @@ import pytest
 
 import fakempi
 from fakempi import MPI
-from tests.breadth import breadth
+from tests.helpers.breadth import breadth
 from tests.real_mpi.random import compare
 from tests.real_mpi.random.compare import Comparison, compare_random, differences, emulated, shrunk
 from tests.real_mpi.random.families import FAMILIES, programs

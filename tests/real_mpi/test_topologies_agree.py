@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 from tests.real_mpi.processes import answer, script_answer, through_json
 
 SIZES = [1, 2, 4, pytest.param(6, marks=pytest.mark.slow)]

@@ -69,26 +69,26 @@ def test_customary_leaks_and_notes_are_kinds() -> None:
     assert "communicator-leak" in STRICT_ONLY
 
 
-def reports_findings(comm: fakempi.MPI.Comm, at_once: bool) -> int:
+def reports_findings(comm: fakempi.MPI.Comm, wrong_data: bool) -> int:
     """A program in which every rank except the last has a finding."""
     if comm.Get_rank() < comm.Get_size() - 1:
         comm._process.universe.report(
-            "datatype-mismatch", comm.Get_rank(), "x", call="Recv", place="w.py:9", at_once=at_once
+            "datatype-mismatch", comm.Get_rank(), "x", call="Recv", place="w.py:9", wrong_data=wrong_data
         )
     comm.Barrier()
     return comm.Get_rank()
 
 
 @pytest.mark.parametrize("backend", ["greenlets", "threads"])
-@pytest.mark.parametrize("at_once", [False, True])
-def test_a_run_lists_findings_and_a_strict_one_fails(backend: Any, at_once: bool) -> None:
+@pytest.mark.parametrize("wrong_data", [False, True])
+def test_a_run_lists_findings_and_a_strict_one_fails(backend: Any, wrong_data: bool) -> None:
     """At once, if data is wrong: no other rank reaches it."""
-    done = fakempi.run(reports_findings, 4, at_once, backend=backend)
+    done = fakempi.run(reports_findings, 4, wrong_data, backend=backend)
     assert done.returns == [0, 1, 2, 3]
     assert [one.ranks for one in done.findings] == [(0, 1, 2)]
     with pytest.raises(fakempi.FindingsError, match="1 finding in a strict run:\n  datatype-mismatch") as error:
-        fakempi.run(reports_findings, 4, at_once, backend=backend, strict=True)
-    assert [one.ranks for one in error.value.findings] == [(0,) if at_once else (0, 1, 2)]
+        fakempi.run(reports_findings, 4, wrong_data, backend=backend, strict=True)
+    assert [one.ranks for one in error.value.findings] == [(0,) if wrong_data else (0, 1, 2)]
 
 
 def test_a_failed_run_has_its_findings_too() -> None:

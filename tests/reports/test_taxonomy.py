@@ -12,7 +12,7 @@ import pytest
 
 import fakempi
 from fakempi.core.reports.findings import NOTES, STRICT_ONLY
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 HERE = Path(__file__).parent / "wrong"
 CLASSES = sorted(path.stem for path in HERE.glob("*.py") if path.stem != "__init__")

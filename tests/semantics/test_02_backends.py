@@ -10,7 +10,7 @@ import pytest
 
 import fakempi
 from fakempi import MPI, compute
-from tests.packages import needs
+from tests.helpers.packages import needs
 
 
 def threads_in_a_run(nprocs: int, backend: Any) -> int:

@@ -9,7 +9,7 @@ import pytest
 
 import fakempi
 from fakempi import MPI, Hockney, LogGP, TwoLevel, compute, phantom
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 
 def late_receiver(comm: Any, nbytes: int) -> float:

@@ -10,7 +10,7 @@ import pytest
 
 import fakempi
 from fakempi import MPI, Hockney, ZeroCost, compute, phantom
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 Program = Callable[[Any], Any]
 PARTNER = {0: 1, 1: 0}

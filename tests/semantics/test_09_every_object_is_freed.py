@@ -15,7 +15,7 @@ import pytest
 
 import fakempi
 from fakempi import MPI
-from tests.leftovers import new_threads
+from tests.helpers.leftovers import new_threads
 from tests.semantics.every_object import Refs, program
 
 ENDINGS = ["returns", "fails", "is interrupted", "aborts", "hangs"]

@@ -12,7 +12,7 @@ import pytest
 
 import fakempi
 from fakempi import MPI, Hockney, compute, phantom
-from tests.packages import needs
+from tests.helpers.packages import needs
 
 FRAMES = 1 if sys.version_info >= (3, 11) else 2
 """Before Python 3.11 every frame of a program is an object on the heap."""

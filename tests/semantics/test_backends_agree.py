@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import fakempi
 from fakempi import MPI, CostModel, FatTree, Hockney, LogGP, Torus, TwoLevel, ZeroCost, compute, phantom, presets
 from fakempi.core.network.express import Express
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 BACKENDS = ["greenlets", "threads"] if find_spec("greenlet") else ["threads"]
 

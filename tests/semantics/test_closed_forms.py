@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import fakempi
 from fakempi import Hockney
-from tests.packages import needs
+from tests.helpers.packages import needs
 
 Array = Any
 

@@ -16,7 +16,7 @@ import pytest
 
 import fakempi
 from fakempi import MPI
-from tests.packages import needs
+from tests.helpers.packages import needs
 
 CALLS: dict[str, Callable[[Any, int], Any]] = {
     "send and recv": lambda comm, other: (comm.send(comm.rank, other), comm.recv(source=other))[1],

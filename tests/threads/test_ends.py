@@ -16,8 +16,8 @@ import pytest
 import fakempi
 from fakempi import MPI
 from fakempi.extensions.monitoring import monitor
-from tests.leftovers import new_threads
-from tests.packages import needs
+from tests.helpers.leftovers import new_threads
+from tests.helpers.packages import needs
 
 
 def line_of(function: Any, step: int) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from fakempi.extensions.threads.measuring import needs_threads
-from tests.packages import needs
+from tests.helpers.packages import needs
 
 TRACER = type("Tracer", (), {"__module__": "coverage.tracer", "__call__": lambda self, frame, event, argument: None})
 

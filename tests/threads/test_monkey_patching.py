@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import fakempi
-from tests.packages import needs
+from tests.helpers.packages import needs
 
 NEEDS = r"needs threads of the operating system, and gevent has replaced Python's threads"
 

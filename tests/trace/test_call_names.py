@@ -10,7 +10,7 @@ import pytest
 import fakempi
 from fakempi.apps.cli import main
 from fakempi.trace.record import Trace
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 SCRIPT = """\
 import asyncio, threading, time

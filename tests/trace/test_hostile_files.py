@@ -25,7 +25,7 @@ from fakempi.trace.columns import COMPUTES, REGIONS, TRANSFERS, Columns
 from fakempi.trace.files import write
 from fakempi.trace.packing import packed, unpacked
 from fakempi.trace.record import Trace, load
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 from tests.trace.lists import in_lists
 
 ESCAPE = "\x1b]0;owned\x07\x1b[31m"

@@ -13,7 +13,7 @@ from fakempi.tuning import TABLES, Facts
 from fakempi.tuning.mpich import IN_CATALOGUE as MPICH_NAMES
 from fakempi.tuning.openmpi import IN_CATALOGUE
 from fakempi.tuning.rule import REDUCING, TOTALS, NodesOfRanks
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 from tests.tune.parsers import Call, mpich
 from tests.tuning.openmpi_decisions import COMMUTATIVE, NAMES, NONCOMMUTATIVE, decision, rows
 

@@ -21,7 +21,7 @@ from fakempi import Hockney, TwoLevel
 from fakempi.errors import MPIError, MPITypeError, MPIValueError
 from fakempi.tuning import Facts, resolve
 from fakempi.tuning.requests import chosen, value_of
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 FILE = str(Path(__file__).parents[2] / "demos" / "knomial.py")
 BETWEEN = str(Path(__file__).parents[2] / "collectives/inter/bcast/wmpi.py")

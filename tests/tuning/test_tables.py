@@ -10,7 +10,7 @@ import pytest
 from collectives import CATALOGUE
 from fakempi.tuning import TABLES, Facts, Rule, Table, openmpi
 from fakempi.tuning.rule import BETWEEN_GROUPS, TESTS, TOTALS, UNSHARED, NodesOfRanks, Sizes
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 OPERATIONS = sorted({each.operation for each in CATALOGUE if each.kind == "intra"})
 BETWEEN = sorted({each.operation for each in CATALOGUE if each.kind == "inter"})

@@ -22,8 +22,8 @@ from fakempi.trace.record import Trace
 from fakempi.trace.waits import totals
 from fakempi.view.drawing import timeline_drawing
 from fakempi.view.page.assemble import page
-from tests.loops import for_each
-from tests.packages import needs
+from tests.helpers.loops import for_each
+from tests.helpers.packages import needs
 from tests.view.test_page import data_of
 
 

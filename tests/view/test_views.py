@@ -24,7 +24,7 @@ from fakempi.view.matrix import matrix
 from fakempi.view.replay import frame, frames, steps
 from fakempi.view.summary import compare, summary
 from fakempi.view.waits import wait_states
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 from tests.view import runs
 
 VIEWS: dict[str, Callable[..., Any]] = {

@@ -1,7 +1,7 @@
 """Every public call reports the line of the program that made it, whatever is between the call and the report.
 
-A script makes each call on a separate line (`tests.call_table`). The expected line is known from the script, and is compared
-with errors, findings, deadlock reports and traces.
+A script makes each call on a separate line (`tests.helpers.call_table`). The expected line is known from the script, and is
+compared with errors, findings, deadlock reports and traces.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import pytest
 import fakempi
 from fakempi import MPI
 from fakempi.errors import MPIError, RunError
-from tests import call_table
-from tests.call_table import Row, public_calls, written, wrong_call
+from tests.helpers import call_table
+from tests.helpers.call_table import Row, public_calls, written, wrong_call
 
 
 def ran(main: Any, size: int = 2, **options: Any) -> Any:

@@ -9,7 +9,7 @@ import pytest
 
 import fakempi
 from fakempi import CostModel, Hockney, TwoLevel
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 
 def exchange(comm: Any) -> None:

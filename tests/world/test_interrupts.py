@@ -16,7 +16,7 @@ import pytest
 import fakempi
 import fakempi.tuning  # here, so that no rank is interrupted while it imports this module
 from fakempi.extensions.monitoring.limits import RunLimits
-from tests.packages import needs
+from tests.helpers.packages import needs
 
 
 @pytest.fixture(autouse=True)

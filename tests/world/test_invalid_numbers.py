@@ -12,7 +12,7 @@ import fakempi
 from fakempi import MPI
 from fakempi.core.network.cost import CostModel, Link
 from fakempi.core.options import MODELS, cost_model, groups, number
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 NAN, INF, HUGE = float("nan"), float("inf"), 10**400
 WRONG = [NAN, INF, -1, HUGE]

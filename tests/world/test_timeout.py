@@ -22,7 +22,7 @@ from fakempi.core.kernel.threads import throw
 from fakempi.extensions.monitoring import interruption, monitor
 from fakempi.extensions.monitoring.interruption import Interrupter
 from fakempi.extensions.threads import raw
-from tests.packages import needs
+from tests.helpers.packages import needs
 
 HERE = "test_timeout.py"
 SOON = 0.02

@@ -43,7 +43,8 @@ TRIES = 3
 """How often a rank is interrupted before it is abandoned: the second time after `GRACE`, the others at once."""
 
 _ISOLATION = (
-    "dependency_scan", "finders", "imports", "loaders", "namespace", "os_exit", "patches", "process_state", "rank_state",
+    "finders", "imports", "loaders", "namespace", "os_exit", "packages.dependency_scan", "patches", "process_state",
+    "rank_state",
 )  # fmt: skip
 PROTECTED = (
     "fakempi.core.features", "fakempi.core.kernel", "fakempi.core.launching", "fakempi.core.world",

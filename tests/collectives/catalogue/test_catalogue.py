@@ -11,7 +11,7 @@ import pytest
 from collectives import CATALOGUE, Algorithm, Case, UnsupportedCaseError, find, fitting
 from collectives.catalogue.conditions import commutative_only, power_of_two_only
 from collectives.verification.cases import REDUCING
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 
 def test_find_returns_the_algorithm() -> None:

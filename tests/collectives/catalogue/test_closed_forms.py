@@ -13,7 +13,7 @@ from collectives.tools.numbers import ceil_log2
 from collectives.verification.case_claims import disagreement, missing_dependency, model_violation
 from collectives.verification.cases import REDUCING, some_cases
 from tests.collectives.cases import sampled_cases
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 SCHEDULED = [algorithm for algorithm in CATALOGUE if algorithm.schedule and algorithm.kind == "intra"]
 

@@ -30,7 +30,7 @@ from collectives.chain.tree import TreeShape, build_tree
 from collectives.tools.numbers import ceil_log2
 from collectives.verification.sort_and_split import in_order
 from tests.collectives.chain.harness import EXACT, ROUNDS, run_chain, run_order
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 orders = st.integers(1, 40).flatmap(lambda n: st.permutations(range(n + 3)).map(lambda some: some[:n]))
 

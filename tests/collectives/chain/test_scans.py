@@ -16,7 +16,7 @@ from collectives.chain.objects import allreduce_objects, exclusive_scan_objects,
 from collectives.chain.scan import allreduce, by_op, double_exclusive_scan, double_scan, segmented_double_scan
 from collectives.tools.numbers import ceil_log2
 from tests.collectives.chain.harness import EXACT, ROUNDS, run_chain, run_order
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 orders = st.integers(1, 40).flatmap(lambda n: st.permutations(range(n + 3)).map(lambda some: some[:n]))
 

@@ -18,7 +18,7 @@ from collectives.chain.sort.bitonic import network, steps
 from collectives.tools.numbers import ceil_log2
 from collectives.verification.sort_and_split import item
 from tests.collectives.chain.harness import ROUNDS, run_chain, run_order
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 SORTS = [algorithm for algorithm in CATALOGUE if algorithm.kind == "chain"]
 OF_ITEMS = [algorithm for algorithm in SORTS if algorithm.name != "radix"]

@@ -22,7 +22,7 @@ from collectives.verification.reduction_ops import ops_of
 from fakempi.apps.emulator import Emulator
 from tests.collectives.inter.cases import sampled_groups, two_groups
 from tests.collectives.inter.harness import phantom_call, run_groups
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 INTER = [a for a in CATALOGUE if a.kind == "inter"]
 EMULATOR = Emulator()

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from collectives import Case, find
-from tests.breadth import breadth
 from tests.collectives.inter.harness import modeled
 from tests.collectives.inter.test_kang_claims import FULL_DUPLEX_V, MPICH_V, PARTS, claimed, lower_bound
+from tests.helpers.breadth import breadth
 
 PUBLISHED = {1: 7.00, 2: 4.84, 3: 4.21, 4: 6.68, 5: 7.00, 6: 7.00, 7: 4.84, 8: 4.84}
 K = 3 * 65536  # thirds and fourths of 4 K are multiples of the blocked ring's default block

@@ -18,7 +18,7 @@ from collectives.inter_patterns.groups import RootRole
 from collectives.verification.cases import ROOTED
 from tests.collectives.inter.cases import two_groups
 from tests.collectives.inter.harness import EXACT, calling, phantom_call, run_groups
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 WMPI = {a.operation: a for a in CATALOGUE if a.kind == "inter" and a.name == "wmpi"}
 MPI = fakempi.MPI

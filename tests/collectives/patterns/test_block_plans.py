@@ -11,7 +11,7 @@ from collectives.patterns.plans.multiplying import folded, multiplying_steps
 from collectives.patterns.plans.shifted_plans import pat_shifts, shifted_steps, sparbit_shifts, trivance_shifts
 from collectives.patterns.plans.swing import swing_steps
 from collectives.tools.numbers import ceil_log2
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 SIZES = [*range(1, 18), 27, 32, 33]
 

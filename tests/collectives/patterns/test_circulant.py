@@ -5,7 +5,7 @@ from __future__ import annotations
 from collectives import Case, find
 from collectives.patterns.circulant import baseblock, receive_blocks, send_blocks, skips
 from collectives.tools.numbers import ceil_log2
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 
 @for_each("p", [*range(2, 71), 127, 128, 129, 1025])

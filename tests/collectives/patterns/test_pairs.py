@@ -12,7 +12,7 @@ from collectives.patterns.folding import Fold
 from collectives.patterns.pairs.rounds import pair_rounds, partner
 from collectives.patterns.rabenseifner import span
 from collectives.verification.reduction_ops import compose
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 
 @for_each("p", range(1, 70))

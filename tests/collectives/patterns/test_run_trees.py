@@ -6,7 +6,7 @@ from collectives.patterns.knomial import knomial_tree
 from collectives.patterns.plans.negabinary import BINE, negabinary_distance
 from collectives.patterns.run_trees import PlacedTree, RunTree
 from collectives.tools.numbers import ceil_log2
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 
 def rounds(tree: RunTree, p: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collectives.patterns.two_trees import color, first_step, tree_children, tree_parent
 from collectives.tools.numbers import ceil_log2
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 SIZES = [*range(1, 36), *range(62, 68), *range(126, 132), 200]
 

@@ -17,8 +17,8 @@ from collectives.schedules import InvalidScheduleError, Range, Schedule, Step, g
 from collectives.verification.inter_cases import inter_cases
 from fakempi import MPI, Hockney
 from fakempi.apps.emulator import joined
-from tests.breadth import breadth
 from tests.collectives.inter.harness import calling, run_groups
+from tests.helpers.breadth import breadth
 
 COST = Hockney(t_s=1000, t_w=1, eager_limit=0)
 INTER = [one for one in CATALOGUE if one.kind == "inter"]

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from collectives.schedules import Schedule
-from tests.breadth import breadth
 from tests.collectives.schedules.interleavings import Failure, outputs
 from tests.collectives.schedules.mutants import mutant, same_meaning
 from tests.collectives.schedules.samples import small
+from tests.helpers.breadth import breadth
 
 DETERMINISTIC = {"missing", "extra", "duplicate", "wrong", "overwritten", "unmatched", "size", "deadlock"}
 """Kinds of faults that show in every execution."""

@@ -15,8 +15,8 @@ from collectives.schedules import InvalidScheduleError, Schedule, goal, json_for
 from collectives.verification.intra_calls import check
 from collectives.verification.reduction_ops import ops_of
 from fakempi import MPI, Hockney
-from tests.breadth import breadth
 from tests.collectives.schedules.samples import ALGORITHMS, SENDS_A_BYTE, cases, one_size_each
+from tests.helpers.breadth import breadth
 
 COST = Hockney(t_s=1000, t_w=1, eager_limit=0)
 

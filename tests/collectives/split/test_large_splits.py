@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from collectives import Algorithm, find
-from tests.breadth import breadth
 from tests.collectives.split.harness import SPLITS, expected, name_of, run_split
+from tests.helpers.breadth import breadth
 
 
 @pytest.mark.slow

@@ -12,9 +12,9 @@ from collectives.catalogue.algorithm import UnsupportedCaseError
 from collectives.chain.hashing import JENKINS_ITERATIONS, HashedColor, one_at_a_time
 from collectives.split.best import choose
 from fakempi import presets
-from tests.breadth import breadth
 from tests.collectives.split.harness import SPLITS, run_split, splits
 from tests.collectives.split.test_splits import by_real_part, ignoring_case
+from tests.helpers.breadth import breadth
 
 
 def test_strings_of_zeros_collide_until_the_digest_is_used() -> None:

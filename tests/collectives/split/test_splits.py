@@ -14,9 +14,9 @@ from collectives import Algorithm
 from collectives.chain import NO_RANK
 from collectives.chain.collect import addresses
 from collectives.split import UNDEFINED
-from tests.breadth import breadth
 from tests.collectives.chain.harness import EXACT, run_order
 from tests.collectives.split.harness import SPLITS, expected, name_of, run_split, splits, view_of
+from tests.helpers.breadth import breadth
 
 WIDE = st.integers(-(1 << 63), (1 << 63) - 1)
 NAMES = ["", "a", "a\0", "b", "node17", "node170", "x" * 300, "ünïcödé", "\ud800"]

@@ -14,7 +14,7 @@ from collectives.verification.bits import derive, of_floats, order
 from collectives.verification.cases import REDUCING
 from collectives.verification.sweep import examine
 from fakempi.apps.emulator import Emulator
-from tests.breadth import breadth
+from tests.helpers.breadth import breadth
 
 REDUCTIONS = [a for a in CATALOGUE if a.operation in REDUCING and a.kind in ("intra", "inter")]
 EMULATOR = Emulator()

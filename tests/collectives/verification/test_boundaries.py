@@ -22,7 +22,7 @@ from collectives.verification.shrinking import possible
 from collectives.verification.sort_and_split import SplitCase
 from fakempi.apps.cli.verifying import find_algorithm
 from fakempi.apps.emulator import Emulator
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 Condition = Callable[[Any], bool]
 """Whether a mutant is wrong in a case."""

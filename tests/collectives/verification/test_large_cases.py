@@ -33,7 +33,7 @@ from collectives.verification.sort_and_split import SortCase, SplitCase
 from collectives.verification.sweep import examine
 from fakempi.apps.cli.verifying import find_algorithm
 from fakempi.apps.emulator import Emulator
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 
 class Call(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.breadth import breadth
+from tests.helpers.breadth import breadth
 from tests.modelcheck.oracle.campaign import Campaign
 from tests.modelcheck.oracle.compare import MODES, compared
 from tests.modelcheck.oracle.program import ANY, Op, Program

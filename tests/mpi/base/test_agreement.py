@@ -13,8 +13,8 @@ import pytest
 import fakempi
 from fakempi import MPI
 from fakempi.mpi.base.call_matching import PERSISTENT, TAGS, Traffic, missing_processes, register_call
+from tests.helpers.loops import for_each
 from tests.helpers.runs import run
-from tests.loops import for_each
 
 ORDER = "all ranks must make the same collective calls in the same order."
 AGREE = "all ranks must agree."

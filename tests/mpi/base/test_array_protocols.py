@@ -17,7 +17,7 @@ from fakempi.errors import MPIBufferError, MPIKeyError, MPITypeError, MPIValueEr
 from fakempi.mpi.base.array_protocols import Tensor, Versioned
 from fakempi.mpi.buffers.payload import as_bytes, copy_into, describe, describe_target
 from fakempi.mpi.buffers.raw import address_of, memory_of
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 pointer_of = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
     ("PyCapsule_GetPointer", ctypes.pythonapi)

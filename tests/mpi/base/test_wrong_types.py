@@ -14,7 +14,7 @@ import pytest
 
 import fakempi
 from fakempi import MPI
-from tests.call_table import public_calls
+from tests.helpers.call_table import public_calls
 
 VALUES: dict[str, Callable[[], Any]] = {
     **dict.fromkeys(("buf", "recvbuf", "origin", "result", "inoutbuf"), lambda: np.zeros(1)),

@@ -17,7 +17,7 @@ import pytest
 
 import fakempi
 from fakempi import MPI
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 Program = Callable[[Any, bool], Any]
 EARLY, LATE = True, False

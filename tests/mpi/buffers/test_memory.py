@@ -19,7 +19,7 @@ from fakempi.mpi.buffers.address_constants import BOTTOM, BUFFER_AUTOMATIC, IN_P
 from fakempi.mpi.buffers.addresses import Aint_add, Aint_diff, Get_address
 from fakempi.mpi.buffers.memory import Alloc_mem, Free_mem, buffer, memory
 from fakempi.mpi.buffers.phantom import phantom
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 # -- MPI.buffer --------------------------------------------------------------------------------------------------------
 

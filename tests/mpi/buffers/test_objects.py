@@ -19,7 +19,7 @@ from fakempi.mpi.buffers.memory import buffer
 from fakempi.mpi.buffers.objects import Pickle, PickleSettings, pack, pickle, unpack
 from fakempi.mpi.buffers.payload import describe
 from fakempi.mpi.buffers.phantom import phantom
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 HIGHEST = standard.HIGHEST_PROTOCOL
 SIMPLE = (

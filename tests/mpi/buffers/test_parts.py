@@ -17,7 +17,7 @@ from fakempi.mpi.buffers import objects
 from fakempi.mpi.buffers.objects import pack, pack_all, unpack
 from fakempi.mpi.buffers.out_of_band import LARGE, Pickled, copied, parts_of
 from fakempi.mpi.buffers.payload import as_bytes
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 HIGHEST = standard.HIGHEST_PROTOCOL
 COST = Hockney(t_s=2.0**-10, t_w=2.0**-30, eager_limit=4096)

@@ -21,7 +21,7 @@ from fakempi.mpi.buffers.span import span_of
 from fakempi.mpi.buffers.vectors import vector
 from fakempi.mpi.datatypes import predefined as MPI
 from fakempi.mpi.datatypes.datatype import Datatype
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 SIX = np.arange(6, dtype="i4").reshape(2, 3)
 VECTOR = MPI.INT.Create_vector(2, 1, 2).Commit()  # an int, a hole, an int

@@ -12,7 +12,7 @@ from fakempi import MPI
 from fakempi.apps.cli import main
 from fakempi.errors import MPIValueError
 from fakempi.extensions.buffer_checks import sends
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 from tests.mpi.buffers import test_in_use as programs
 from tests.mpi.buffers.test_in_use import EARLY, LATE, findings_of, place
 

@@ -17,7 +17,7 @@ from fakempi.mpi import buffers
 from fakempi.mpi.buffers.flat import Flat, FlatVector
 from fakempi.mpi.buffers.payload import describe, describe_target
 from fakempi.mpi.operations.operands import describe_both
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 STEPS = ["resolve", "split", "memory_of", "make_span", "payload_of"]
 """specification and raw inside resolve, then span and payload: the steps that ARCHITECTURE.md lists."""

@@ -18,7 +18,7 @@ from fakempi.mpi.buffers.payload import as_bytes, copy_into
 from fakempi.mpi.buffers.phantom import phantom
 from fakempi.mpi.buffers.vectors import Blocks, Vector, VectorW, block, vector, vector_w
 from fakempi.mpi.datatypes import predefined as MPI
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 EIGHT = np.arange(8, dtype="i4")
 NINE = np.arange(9, dtype="i4")

@@ -13,8 +13,8 @@ from collectives import CATALOGUE, Algorithm, Case, fitting
 from fakempi import MPI
 from fakempi.apps.compare.timing import as_called
 from fakempi.tuning import TABLES, Rule, Table, resolve
+from tests.helpers.loops import for_each
 from tests.helpers.runs import run
-from tests.loops import for_each
 from tests.mpi.collective.calls import operations
 
 INTRA = [algorithm for algorithm in CATALOGUE if algorithm.kind == "intra"]

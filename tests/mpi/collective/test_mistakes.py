@@ -11,8 +11,8 @@ import pytest
 
 import fakempi
 from fakempi import MPI
+from tests.helpers.loops import for_each
 from tests.helpers.runs import run
-from tests.loops import for_each
 from tests.mpi.collective.calls import nonblocking, operations
 
 Call = Callable[[Any], Any]

@@ -10,8 +10,8 @@ import pytest
 
 import fakempi
 from fakempi import MPI
+from tests.helpers.leftovers import new_threads
 from tests.helpers.runs import run
-from tests.leftovers import new_threads
 from tests.mpi.collective.calls import nonblocking, operations
 
 EXACT = fakempi.Hockney(t_s=8.0, t_w=0.5, eager_limit=0)

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import fakempi
 from fakempi import MPI
+from tests.helpers.loops import for_each
 from tests.helpers.runs import run
-from tests.loops import for_each
 from tests.mpi.collective.calls import FORMS, GAP, Array, StridedElements, blank, numbers
 
 Data = st.DataObject

@@ -11,7 +11,7 @@ import pytest
 
 import fakempi
 from fakempi import MPI
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 CONSTANTS = [
     "INT", "DOUBLE", "SUM", "PROD", "INFO_ENV", "GROUP_EMPTY", "ERRORS_RETURN", "ERRORS_ABORT", "ERRORS_ARE_FATAL",

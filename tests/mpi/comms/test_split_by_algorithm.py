@@ -13,7 +13,7 @@ import fakempi
 from collectives.split import UNDEFINED
 from fakempi import MPI, Hockney, TwoLevel
 from fakempi.errors import DeadlockError, MPIValueError, RankError
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 COST = Hockney(t_s=1, t_w=0, eager_limit=0)
 NAMES = sorted(each.name for each in collectives.CATALOGUE if each.kind == "split")

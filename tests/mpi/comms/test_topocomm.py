@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import fakempi
 from fakempi import MPI
 from fakempi.errors import MPIError, MPITypeError, MPIValueError
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 
 def refusal(call: Callable[[], Any], kind: type[MPIError] = MPIError) -> tuple[int, str]:

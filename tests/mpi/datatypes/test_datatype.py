@@ -19,7 +19,7 @@ from fakempi.mpi.base.current import os_thread
 from fakempi.mpi.datatypes import predefined as MPI
 from fakempi.mpi.datatypes.datatype import Datatype
 from fakempi.mpi.datatypes.predefined import from_code, from_dtype
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from fakempi.mpi.base import constants as c
 from fakempi.mpi.datatypes import copying, layout
 from fakempi.mpi.datatypes import predefined as MPI
 from fakempi.mpi.datatypes.datatype import Datatype
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 # A recipe is a predefined type's name, or [constructor, arguments, old recipe(s)].
 Recipe = Any

@@ -19,7 +19,7 @@ import pytest
 import fakempi
 from fakempi import MPI
 from fakempi.mpi.base.resource_tracker import track, untrack
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 N = 4
 EAGER, LARGE = np.zeros(2), np.zeros(1 << 17)

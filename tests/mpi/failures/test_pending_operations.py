@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import fakempi
 from fakempi import MPI
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 FAILED, PENDING = MPI.ERR_PROC_FAILED, MPI.ERR_PROC_FAILED_PENDING
 

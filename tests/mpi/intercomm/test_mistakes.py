@@ -11,8 +11,8 @@ import pytest
 
 import fakempi
 from fakempi import MPI
+from tests.helpers.loops import for_each
 from tests.helpers.runs import run
-from tests.loops import for_each
 from tests.mpi.collective.calls import nonblocking
 from tests.mpi.intercomm.calls import Setting, calls, joined, run_joined
 

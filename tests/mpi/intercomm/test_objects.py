@@ -9,7 +9,7 @@ import pytest
 import fakempi
 from collectives import CATALOGUE, Algorithm
 from fakempi import MPI
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 from tests.mpi.intercomm.calls import SIZES, Setting, run_joined
 
 

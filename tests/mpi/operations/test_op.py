@@ -27,8 +27,8 @@ from fakempi.mpi.datatypes.datatype import Datatype
 from fakempi.mpi.operations import op as ops
 from fakempi.mpi.operations.functions import ARITHMETIC
 from fakempi.mpi.operations.op import OP_NULL, SUM, Op, OpDefinition
+from tests.helpers.loops import for_each
 from tests.helpers.runs import fails
-from tests.loops import for_each
 
 INTEGERS, REALS, COMPLEX = "bBhHiIlLqQ", "efdg", "FDG"
 PAIRS = ["SHORT_INT", "INT_INT", "LONG_INT", "FLOAT_INT", "DOUBLE_INT", "LONG_DOUBLE_INT"]

@@ -11,8 +11,8 @@ import pytest
 
 import fakempi
 from fakempi import MPI
+from tests.helpers.loops import for_each
 from tests.helpers.runs import fails, run
-from tests.loops import for_each
 
 BLOCKING = ["Send", "Ssend", "Rsend", "Bsend"]
 STARTING = ["Isend", "Issend", "Irsend", "Ibsend"]

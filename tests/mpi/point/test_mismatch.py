@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import fakempi
 from fakempi import MPI
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 EAGER, SYNCHRONOUS = fakempi.Hockney(), fakempi.Hockney(eager_limit=0)
 HERE = "test_mismatch.py"

@@ -15,8 +15,8 @@ import pytest
 
 import fakempi
 from fakempi import MPI
+from tests.helpers.loops import for_each
 from tests.helpers.runs import run
-from tests.loops import for_each
 
 SENDS = ["send", "ssend", "bsend", "isend", "issend", "ibsend"]
 Pair = namedtuple("Pair", "first second")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import fakempi
 from fakempi import MPI
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 COSTS = [fakempi.Hockney(), fakempi.Hockney(eager_limit=0), fakempi.ZeroCost(), fakempi.LogGP(1e-6, 1e-6, 1e-6, 1e-9)]
 

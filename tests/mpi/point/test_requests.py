@@ -12,8 +12,8 @@ import pytest
 
 import fakempi
 from fakempi import MPI
+from tests.helpers.loops import for_each
 from tests.helpers.runs import fails, run
-from tests.loops import for_each
 
 NULL = MPI.REQUEST_NULL
 R = MPI.Request

@@ -12,8 +12,8 @@ import pytest
 import fakempi
 from fakempi import MPI
 from fakempi.mpi.base import unbuffered
-from tests.breadth import breadth
-from tests.loops import for_each
+from tests.helpers.breadth import breadth
+from tests.helpers.loops import for_each
 
 COSTS = [fakempi.Hockney(), fakempi.ZeroCost(), fakempi.LogGP(1e-6, 1e-6, 1e-6, 1e-9)]
 UNBUFFERED = fakempi.Hockney(eager_limit=0)

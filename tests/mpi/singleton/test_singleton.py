@@ -21,7 +21,7 @@ import fakempi
 from fakempi import MPI
 from fakempi.mpi.base.current import os_thread, outside
 from fakempi.mpi.singleton import loop
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 WORLD: Any = MPI.COMM_WORLD
 SELF: Any = MPI.COMM_SELF

@@ -16,7 +16,7 @@ from fakempi.errors import MPIError, MPITypeError, MPIValueError
 from fakempi.errors.classes import ERR_ARG, ERR_DIMS
 from fakempi.mpi.base.constants import PROC_NULL
 from fakempi.mpi.topologies.topology import CartTopology, Compute_dims, DistGraphTopology, GraphTopology, difference
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 extents = st.lists(st.integers(1, 5), max_size=4)
 

@@ -9,7 +9,7 @@ import pytest
 
 import fakempi
 from fakempi import MPI
-from tests.loops import for_each
+from tests.helpers.loops import for_each
 
 
 def by_fence(window: Any, begin: Any, meanwhile: Any, other: int) -> None:

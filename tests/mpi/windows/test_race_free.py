@@ -18,7 +18,7 @@ import pytest
 
 import fakempi
 from fakempi import MPI
-from tests.breadth import breadth
+from tests.helpers.breadth import breadth
 
 ITEMS = 3
 EPOCHS = ("fence", "groups", "lock_all", "locks", "exclusive")
