@@ -51,6 +51,23 @@ def test_more_random_programs_are_the_same() -> None:
     assert [difference for seed in range(SEEDS, MORE_SEEDS) if (difference := first_difference(seed))] == []
 
 
+def test_ranks_that_leave_a_call_at_one_time_continue_in_the_order_in_which_their_ends_were_known() -> None:
+    """With wildcards, the order decides which message is received first. It was by rank if the last end was known first."""
+
+    def main(comm: Any, order: list[int]) -> None:
+        fakempi.compute([0, 1, 0.5, 0.5, 2.5, 2.5, 0][comm.rank] * 1e-6)
+        comm.Barrier()
+        comm.allgather("x" * (17 * comm.rank))
+        order.append(comm.rank)
+
+    found: dict[str, list[int]] = {}
+    for fused in ("auto", "never"):
+        cost = "hockney:t_s=1e-6,t_w=3e-9,eager_limit=16"
+        fakempi.run(main, 7, order := [], cost=cost, algorithms={"allgather": "bruck_ring"}, fused=fused)
+        found[fused] = order
+    assert found["auto"] == found["never"]
+
+
 CALLS = {
     "barrier": lambda comm, mine, out, big: comm.Barrier(),
     "bcast": lambda comm, mine, out, big: comm.Bcast(mine, 2),

@@ -72,6 +72,7 @@ class FusedService:
         self.programs: dict[Any, FusedProgram] = {}
         self.ports: Any = (None, [], [])  # of the last call: its side, output ports and input ports
         self.watch = Watch(self)
+        self.neutral = (), (self.watch,)  # subscribers of the loop that do not change `wait`
         self.calls = CallCounts()
 
     def program(self, case: FusedCase) -> FusedProgram:
@@ -102,7 +103,9 @@ class FusedService:
         if call.__class__ is str:
             self.count_emulated(entry, call)
             return False
-        rank, results = comm._rank + case.p * (comm._side is not comm._context.sides[case.leads]), call.results
+        rank, results = comm._rank, call.results
+        if case.q and comm._side is not comm._context.sides[case.leads]:
+            rank += case.p
         if arrays:
             results.store(rank, arrays)
         if (case.sized or case.sizes_b) and (full := call.sizes.learn(rank, arrays)):
@@ -214,7 +217,7 @@ class FusedService:
 
     def _wait(self) -> None:
         """Stop the running task, below the subscriptions of this module."""
-        if all(each is self.watch for each in self.loop.subscribers):
+        if self.loop.subscribers in self.neutral:
             Loop.wait(self.loop)
         else:
             self.loop.below_layer(Layer.FUSED, "wait")()
@@ -242,7 +245,8 @@ class FusedService:
             out.bytes_sent += bytes_sent
             into.received += received
             into.bytes_received += bytes_received
-        for task, end, at in zip(tasks, ends, booked, strict=True):
+        # The agenda relies on entries of one time that were booked later having been added later.
+        for task, end, at in sorted(zip(tasks, ends, booked, strict=True), key=itemgetter(2)):
             loop.run_at(end, task)
             task.booked = at
         call.arrived = []

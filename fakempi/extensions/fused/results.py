@@ -26,21 +26,25 @@ class Results:
         self.p, self.groups, self.operation, self.root = program.p, case.groups, case.operation, case.root
         self.arrays: list[Any] = [None] * self.p  # rank -> the arrays that it passes; None until it enters the call
         self.missing = [len(group) for group in self.groups]  # group -> the number of its ranks that have not entered
-        self.phantoms = False  # whether the arrays are phantoms; either all ranks have phantoms, or none has
+        self.phantoms: bool | None = None  # whether the arrays are phantoms, once known: all ranks have them, or none has
+        self.same: Any = None  # the data that every rank receives, once known, if that is all there is to write
         self.values: dict[int, Any] = {}  # group -> the data that ranks receive from it, once they are known
         self.starts: dict[int, list[int]] = {}  # group -> where blocks of different sizes begin
         self.known: dict[Any, Any] = {}  # scan: missing ranks -> results; alltoallv: rank -> where its blocks begin
 
     def store(self, rank: int, arrays: tuple[Any, ...]) -> None:
         """Store the arrays with which a rank enters the call."""
-        if sum(self.missing) == self.p and arrays:
+        if self.phantoms is None:
             self.phantoms = type(_operand(arrays) if len(arrays) > 1 else arrays[0]) is not ndarray
         self.arrays[rank] = arrays
-        self.missing[rank not in self.groups[0]] -= 1
+        self.missing[rank >= self.groups[0].stop] -= 1
 
     def write(self, rank: int) -> None:
         """Write the result of a rank that leaves the call to its array."""
         arrays = self.arrays[rank]
+        if self.same is not None:
+            arrays[1][...] = self.same
+            return
         if not arrays or not self.program.transfers_data or self.phantoms:
             return
         operation, root, own = self.operation, self.root, int(rank not in self.groups[0])  # `own` and `source`: groups
@@ -76,7 +80,9 @@ class Results:
         if not self.program.transfers_data or not self.arrays[0] or self.phantoms:
             return
         if self.operation in SYNCHRONIZING:
-            self._compute_value(0)
+            value = self._compute_value(0)
+            if self.operation in ("allreduce", "allgather", "allgatherv") and len(self.groups) == 1:
+                self.same = value
         elif self.operation in ("scan", "exscan"):
             operands = [_operand(each) for each in self.arrays]
             results = self.program.reduction.combined(operands, self._kernel())
