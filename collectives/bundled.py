@@ -30,6 +30,15 @@ def _modules(package: str) -> Iterator[str]:
 
 
 @cache
-def bundled_by_name() -> dict[tuple[str, str, str], Algorithm]:
-    """Return the algorithms of this package by kind, operation and name."""
+def bundled_algorithm(kind: str, operation: str, name: str) -> Algorithm | None:
+    """Return the algorithm of this package with this name, or None; if a module has its name, only that is imported."""
+    if (DIRECTORY / kind / operation / f"{name}.py").is_file():
+        found = getattr(importlib.import_module(f"collectives.{kind}.{operation}.{name}"), "ALGORITHM", None)
+        if isinstance(found, Algorithm) and (found.kind, found.operation, found.name) == (kind, operation, name):
+            return found
+    return _by_name().get((kind, operation, name))
+
+
+@cache
+def _by_name() -> dict[tuple[str, str, str], Algorithm]:
     return {(algorithm.kind, algorithm.operation, algorithm.name): algorithm for algorithm in bundled()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import overload
 
-from collectives.bundled import bundled, bundled_by_name
+from collectives.bundled import bundled, bundled_algorithm
 from collectives.catalogue.algorithm import Algorithm, Case, UnsupportedCaseError
 from collectives.catalogue.declaration import KIND_OF_OPERATION
 from collectives.loading import installed
@@ -44,7 +44,7 @@ def default_kind(operation: str) -> str:
 
 def named(kind: str, operation: str, name: str) -> Algorithm | None:
     """Return the algorithm of that name, or None. Finding a bundled algorithm does not import installed packages."""
-    algorithm = bundled_by_name().get((kind, operation, name))
+    algorithm = bundled_algorithm(kind, operation, name)
     if algorithm is not None:
         return algorithm
     return next((a for a in installed() if (a.kind, a.operation, a.name) == (kind, operation, name)), None)

@@ -15,23 +15,42 @@ parsing          operations, names and values in messages
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import partial
+from importlib import import_module
 from typing import Any, Final
 
 from collectives.entries import default_kind
 from fakempi.errors import MPITypeError
 from fakempi.errors.classes import ERR_ARG
-from fakempi.tuning.default_rules import PLAIN
-from fakempi.tuning.mpich import MPICH
-from fakempi.tuning.openmpi import OPENMPI
 from fakempi.tuning.parsing import Key, unknown
 from fakempi.tuning.requests import AlgorithmRequest, Costs, chosen
 from fakempi.tuning.rule import Facts, NodesOfRanks, Rule, SendCosts, Sizes, startup_bytes
-from fakempi.tuning.table import Choice, Table
+from fakempi.tuning.table import PARTS_BY, Choice, Table
 
 __all__ = ["TABLES", "Choice", "Facts", "NodesOfRanks", "Rule", "SendCosts", "Sizes", "Table", "resolve", "startup_bytes"]
 
-TABLES: Final = {table.name: table for table in (PLAIN, MPICH, OPENMPI)}
+
+class _Tables(Mapping[str, Table]):
+    """The tables by name. Each is made when it is first used: most runs use one, and a grid takes 10 ms."""
+
+    modules: Final = {
+        "plain": "fakempi.tuning.default_rules", "mpich": "fakempi.tuning.mpich", "openmpi": "fakempi.tuning.openmpi",
+    }  # fmt: skip
+
+    def __getitem__(self, name: str) -> Table:
+        table: Table = getattr(import_module(self.modules[name]), name.upper())
+        return table
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.modules)
+
+    def __len__(self) -> int:
+        return len(self.modules)
+
+
+TABLES: Final = _Tables()
+PARTS_BY["root_gathering_mpich"] = partial(TABLES.__getitem__, "mpich")
 
 
 def resolve(
@@ -46,7 +65,7 @@ def resolve(
     ('mpich with allgather ring, bcast chain', <intra allgather ring>)
     """
     if algorithms is None:
-        return PLAIN
+        return TABLES["plain"]
     if isinstance(algorithms, Table):
         return algorithms
     if isinstance(algorithms, str):
@@ -68,6 +87,7 @@ def _forced(base: Table, requests: Mapping[str, Any], costs: Costs) -> Table:
         rules={**base.rules, **{_key(name): (Rule(*choice),) for name, choice in choices.items()}},
         forced=base.forced | {_key(name) for name in choices},
         base=base,
+        has_known_names=True,  # those of `base`, and algorithms
     )
 
 

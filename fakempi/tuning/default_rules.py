@@ -216,4 +216,5 @@ PLAIN: Final = Table(
             ),
         ),
     },
+    has_known_names=True,
 )

@@ -37,7 +37,7 @@ from typing import Final
 
 from fakempi.tuning.objects import by_mpi4py
 from fakempi.tuning.rule import BETWEEN_GROUPS, Rule
-from fakempi.tuning.table import PARTS_BY, Table
+from fakempi.tuning.table import Table
 
 BCAST_MIN_PROCS: Final = 8  # MPIR_CVAR_BCAST_MIN_PROCS
 BCAST_SHORT: Final = 12288  # MPIR_CVAR_BCAST_SHORT_MSG_SIZE
@@ -152,6 +152,5 @@ MPICH: Final = Table(
             (Rule("reduce_then_scatter", {"first": False}),),
         ),
     },
+    has_known_names=True,
 )
-
-PARTS_BY["root_gathering_mpich"] = MPICH

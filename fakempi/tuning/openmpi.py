@@ -348,4 +348,5 @@ OPENMPI: Final = Table(
         **dict.fromkeys([("inter", f"alltoall{kind}") for kind in ("", "v", "w")], (Rule("linear"),)),
         **dict.fromkeys([("inter", "reduce_scatter"), ("inter", "reduce_scatter_block")], (Rule("linear"),)),
     },
+    has_known_names=True,
 )

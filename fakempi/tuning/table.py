@@ -31,8 +31,8 @@ from fakempi.tuning.rule import Computed, Facts, Rule
 MAX_CACHED: Final = 4096
 """Choices that a table caches before it clears the cache. Most programs have few different calls."""
 
-PARTS_BY: Final[dict[str, Table]] = {}
-"""Algorithms whose parts always come from one table, because they are named after it."""
+PARTS_BY: Final[dict[str, Callable[[], Table]]] = {}
+"""Algorithms whose parts always come from one table, because they are named after it; functions that return the table."""
 
 
 @dataclass(frozen=True)
@@ -158,13 +158,16 @@ def _parameters_of(function: Callable[..., Any]) -> frozenset[str]:
 class Table:
     """Rules by kind and operation; the last rule of each operation has no conditions.
 
-    For the operations in `forced` the user requested the algorithm; `base` is the table without these requests.
+    For the operations in `forced` the user requested the algorithm; `base` is the table without these requests. The
+    algorithms of an operation are loaded when a choice needs them; before that if `has_known_names` is false, so that an
+    unknown name is an error at once.
     """
 
     name: str
     rules: Mapping[Key, tuple[Rule, ...]]
     forced: frozenset[Key] = frozenset()
     base: Table | None = None
+    has_known_names: bool = False
     _choices: dict[Key, list[tuple[Rule, Choice]]] = field(init=False, repr=False, default_factory=dict)
     _made: dict[Facts, Choice] = field(init=False, repr=False, default_factory=dict)
     _parts: dict[Any, Algorithm] = field(init=False, repr=False, default_factory=dict)
@@ -173,27 +176,30 @@ class Table:
         for key, rules in self.rules.items():
             if not rules or rules[-1].conditions:
                 raise MPIValueError(ERR_ARG, f"table {self.name}: the last rule of {spelled(key)} must always hold")
-            self._choices[key] = [(rule, choice_of(key, rule)) for rule in rules]
+            if not self.has_known_names:
+                self._of(key)
+
+    def _of(self, key: Key) -> list[tuple[Rule, Choice]]:
+        """Return the rules of an operation, each with its choice."""
+        if key not in self._choices:
+            self._choices[key] = [(rule, choice_of(key, rule)) for rule in self.rules[key]]
+        return self._choices[key]
 
     @cached_property
     def has_user_defined(self) -> bool:
         """Whether a rule names an algorithm that is not one of the package."""
-        choices = [choice for each in self._choices.values() for _, choice in each]
+        choices = [choice for key in self.rules for _, choice in self._of(key)]
         return any(is_user_defined(choice.algorithm, choice.parameters) for choice in choices)
 
     @property
     def splits(self) -> bool:
         """Whether an algorithm for splits was requested."""
-        return SPLIT in self._choices
+        return SPLIT in self.rules
 
-    @property
-    def needs_send_costs(self) -> frozenset[str]:
-        """Operations within a group with an algorithm that has a parameter `costs`, the send costs of each rank."""
-        return frozenset(
-            operation
-            for (kind, operation), choices in self._choices.items()
-            if kind == "intra" and any("costs" in choice.algorithm.parameters for _, choice in choices)
-        )
+    def needs_send_costs(self, operation: str) -> bool:
+        """Whether an algorithm of an operation within a group has a parameter `costs`, the send costs of each rank."""
+        key = ("intra", operation)
+        return key in self.rules and any("costs" in choice.algorithm.parameters for _, choice in self._of(key))
 
     def choose(self, facts: Facts) -> Choice:
         """Return the choice of the first rule that holds. Raises MPIValueError if its algorithm does not fit."""
@@ -207,9 +213,9 @@ class Table:
 
     def _decide(self, facts: Facts) -> Choice:
         key = facts.kind, facts.operation
-        if key not in self._choices:
+        if key not in self.rules:
             raise MPIValueError(ERR_ARG, f"table {self.name} has no rules for {spelled(key)}")
-        holding = (choice for rule, choice in self._choices[key] if rule.holds(facts))
+        holding = (choice for rule, choice in self._of(key) if rule.holds(facts))
         choice = next(holding)
         if facts.objects:
             served = (each for each in (choice, *holding) if not unsuited(each.algorithm, each.fixed, facts))
@@ -232,15 +238,16 @@ class Table:
 
     def completed(self, algorithm: Algorithm, parameters: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
         """Return the requested parameters, completed for the call (`tuning.parts`)."""
-        return completed(algorithm, parameters, facts, PARTS_BY.get(algorithm.name, self)._part)
+        table = PARTS_BY.get(algorithm.name, lambda: self)()
+        return completed(algorithm, parameters, facts, table._part)
 
     def _part(self, part: Algorithm, whole: Facts) -> Algorithm:
         """Return the substitute for a part: this table's choice, if it has rules for the part's operation."""
         key = part.kind, part.operation
-        if key not in self._choices:
+        if key not in self.rules:
             return part
         # A node-aware algorithm runs parts of the same operation on some ranks; these would have parts again, and so on.
-        if self.base is not None and any(has_parts_for_nodes(choice.algorithm) for _, choice in self._choices[key]):
+        if self.base is not None and any(has_parts_for_nodes(choice.algorithm) for _, choice in self._of(key)):
             return self.base._part(part, whole)
         known = key, whole.predefined_op, whole.startup_bytes
         if known not in self._parts:
@@ -255,9 +262,9 @@ class Table:
         """Return the choice for pickles if, for example, allgather was requested but not allgatherv; `key` is either's."""
         kind, operation = key[0], key[1].removesuffix("v")
         requested, key = (kind, operation), (kind, f"{operation}v")
-        if requested not in self.forced or key in self.forced or key not in self._choices:
+        if requested not in self.forced or key in self.forced or key not in self.rules:
             return None
-        ((rule, choice),) = self._choices[requested]
+        ((rule, choice),) = self._of(requested)
         name, names = choice.algorithm.name, for_pickles(*key)
         # A user-defined algorithm has no counterpart for pickles, even if there is one of the same name.
         if name in names and choice.algorithm is named(*requested, name):

@@ -4,7 +4,7 @@ main            parses the arguments, runs the command, returns its exit code
 parser          the commands
 options         options of the commands
 command_parser  errors of the parser in one sentence
-help_texts      examples, exit codes and cost models for `--help`
+help_texts      examples and exit codes for `--help`
 console         standard output as a rich console
 running         fakempi run: a script on every rank, its exit code, its failure report
 mpirun          fakempi mpirun: the options of mpirun and mpiexec

@@ -17,6 +17,15 @@ class CommandParser(ArgumentParser):
     """A parser that reports an unknown command or option in a sentence, with a similar one if there is one."""
 
     commands: Mapping[str, ArgumentParser] = MappingProxyType({})
+    takes_cost_model = False  # its help ends with the cost models
+
+    def format_help(self) -> str:
+        """Return the help, with the cost models if the command takes one."""
+        if self.takes_cost_model:
+            from fakempi.apps.cli.options.cost_models import cost_models  # imports numpy
+
+            self.epilog, self.takes_cost_model = f"{self.epilog}{cost_models()}", False
+        return super().format_help()
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Return the options; exit with code 2 if a command or an option is unknown."""

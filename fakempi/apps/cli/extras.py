@@ -6,11 +6,13 @@ import re
 from argparse import Namespace
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fakempi.core import options as parse
-from fakempi.trace.columns import Columns
-from fakempi.view.comparison import Chart
+
+if TYPE_CHECKING:  # rich takes as long to import as fakempi's part of `fakempi run`
+    from fakempi.trace.columns import Columns
+    from fakempi.view.comparison import Chart
 
 FORMATS = (".svg", ".pdf", ".png")
 _NAMED = {"one": 3.5, "two": 7.16}

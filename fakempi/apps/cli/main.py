@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from io import StringIO, TextIOWrapper
 
-from fakempi.apps.cli.mpirun import permanent_directory, translated
 from fakempi.apps.cli.parser import make_parser
 from fakempi.errors import LAYOUT_CHARACTERS, MPIError, RunError, TraceError, printable
 from fakempi.view.lines import write_text
@@ -29,6 +28,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return WRONG_USE
     try:
         if arguments[:1] in (["mpirun"], ("mpirun",)):
+            from fakempi.apps.cli.mpirun import permanent_directory, translated
+
             if list(arguments[1:]) == ["--path"]:
                 sys.stdout.write(f"{permanent_directory()}\n")
                 return 0
@@ -39,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             return complete(arguments[2:])
         if list(arguments[:1]) != ["run"]:  # characters that a program prints are encoded, or are an error, as with python
             _replace_unknown_characters()
-        options = make_parser().parse_args(arguments or ["--help"])
+        options = make_parser((*arguments, "--help")[0]).parse_args(arguments or ["--help"])
         options.argv = list(arguments)
     except MPIError as error:
         write_text(sys.stderr, f"fakempi mpirun: {error}")

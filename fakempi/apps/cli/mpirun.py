@@ -26,18 +26,6 @@ IGNORED = {
 }  # fmt: skip
 """Options without a meaning in one process, and the number of arguments of each; also with two dashes."""
 
-MPIRUN = """\
-examples:
-  fakempi mpirun -n 4 python work.py
-  PATH="$(fakempi mpirun --path):$PATH" pytest
-                             a suite that starts mpirun or mpiexec uses fakempi
-  fakempi run -n 1 --mpirun work.py
-                             the same for a script that starts mpirun
-
-Options of mpirun that place processes on machines are accepted and ignored.
-Only Python programs can be run, also by their names: mpirun -n 4 pytest.
-"""
-
 HINT = "fakempi mpirun -n 4 [options] python script.py [arguments]"
 
 

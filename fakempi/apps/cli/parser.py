@@ -1,16 +1,19 @@
-"""Define the options of every command. A command's module is imported only when the command runs, so `--help` is fast."""
+"""Define the options of every command. A command's module is imported only when the command runs, so `--help` is fast.
+
+For the same reason `fakempi COMMAND` defines the options of this command only.
+"""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from typing import TypeAlias
 
 from fakempi import __version__
 from fakempi.apps.cli import help_texts as texts
 from fakempi.apps.cli.command_parser import CommandParser
 from fakempi.apps.cli.completion.options import COMPLETION, HELP, add_completion, add_help
-from fakempi.apps.cli.mpirun import MPIRUN
 from fakempi.apps.cli.options.learn import LEARN, add_learn
 from fakempi.apps.cli.options.models import add_calibrate, add_compare, add_figure, add_tune, add_verify
 from fakempi.apps.cli.options.scripts import add_check, add_run
@@ -19,47 +22,25 @@ from fakempi.apps.cli.schedules.options import SCHEDULE, add_schedule
 VERSION = "print the version of fakempi (also -V), and exit"
 
 
-def make_parser() -> CommandParser:
-    """Return the parser of the command `fakempi`."""
+def make_parser(only: str | None = None) -> CommandParser:
+    """Return the parser of the command `fakempi`; with `only`, the other commands have no options."""
     description = "MPI programs without MPI: virtual ranks in one Python process, in modeled time."
     parser = CommandParser(
         "fakempi", description=description, epilog=texts.MAIN, formatter_class=RawDescriptionHelpFormatter
     )
     parser.add_argument("--version", action="version", version=f"fakempi {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, dest="command_name")
-    for name, function, add_options, help, epilog in _commands(texts.cost_models()):
-        command: ArgumentParser = commands.add_parser(
+    for name, function, add_options, help, epilog in COMMANDS:
+        command: CommandParser = commands.add_parser(
             name, help=help, description=f"{help[0].upper()}{help[1:]}.", epilog=epilog,
             formatter_class=RawDescriptionHelpFormatter,
         )  # fmt: skip
         command.set_defaults(do=_lazy(*function.rsplit(".", 1)), parser=command)
-        add_options(command)
+        command.takes_cost_model = name in WITH_COST_MODEL
+        if only in (None, name):
+            add_options(command)
     parser.commands = commands.choices
     return parser
-
-
-def _commands(costs: str) -> Sequence[tuple[str, str, Callable[[ArgumentParser], None], str, str]]:
-    """Return the commands: name, function, what defines the options, description, and text below the options."""
-    return (
-        ("run", "running.run_script", add_run, "run an mpi4py script on virtual ranks", texts.RUN + costs),
-        ("mpirun", "running.run_script", _add_version, "run a script with the options of mpirun or mpiexec", MPIRUN),
-        ("check", "checking.check", add_check, "run a script in many or all schedules that MPI allows", texts.CHECK),
-        ("list", "listing.list_algorithms", _add_list, "list the algorithms and their claims", texts.LIST),
-        ("view", "viewing.view", _add_view, "show a trace", texts.VIEW),
-        ("compare", "comparing.compare", add_compare, "compare the algorithms of an operation", texts.COMPARE + costs),
-        ("calibrate", "machines.calibrating.calibrate", add_calibrate, "fit a cost model to a real machine",
-         texts.CALIBRATE),
-        ("tune", "tuning.commands.write_rules", add_tune, "write the rules of Open MPI or MPICH for a machine",
-         texts.TUNE + costs),
-        ("verify", "verifying.verify", add_verify, "check an algorithm's results and claims", texts.VERIFY),
-        ("schedule", "schedules.commands.schedule", add_schedule, "schedules as data: GOAL, MSCCL, JSON", SCHEDULE + costs),
-        ("explain", "explaining.explain", _add_explain, "explain a kind of finding and how to fix it", texts.EXPLAIN),
-        ("learn", "learning.learn", add_learn, "exercises that are checked when you save", LEARN),
-        ("tour", "touring.tour", _add_tour, "a tour of the main features", texts.TOUR),
-        ("completion", "completion.commands.print_script", add_completion,
-         "complete commands, options and names in a shell", COMPLETION),
-        ("help", "completion.commands.print_help", add_help, "show the options of a command", HELP),
-    )  # fmt: skip
 
 
 def _lazy(module: str, name: str) -> Callable[[Namespace], int]:
@@ -98,3 +79,31 @@ def _add_tour(tour: ArgumentParser) -> None:
     tour.add_argument("pages", nargs="*", metavar="PAGE", help="only these pages, by number")
     tour.add_argument("--list", action="store_true", help="list the titles")
     tour.add_argument("--fast", "--no-pause", action="store_true", help="do not pause")
+
+
+Command: TypeAlias = tuple[str, str, Callable[[ArgumentParser], None], str, str]
+
+COMMANDS: Sequence[Command] = (
+    ("run", "running.run_script", add_run, "run an mpi4py script on virtual ranks", texts.RUN),
+    ("mpirun", "running.run_script", _add_version, "run a script with the options of mpirun or mpiexec", texts.MPIRUN),
+    ("check", "checking.check", add_check, "run a script in many or all schedules that MPI allows", texts.CHECK),
+    ("list", "listing.list_algorithms", _add_list, "list the algorithms and their claims", texts.LIST),
+    ("view", "viewing.view", _add_view, "show a trace", texts.VIEW),
+    ("compare", "comparing.compare", add_compare, "compare the algorithms of an operation", texts.COMPARE),
+    ("calibrate", "machines.calibrating.calibrate", add_calibrate, "fit a cost model to a real machine",
+     texts.CALIBRATE),
+    ("tune", "tuning.commands.write_rules", add_tune, "write the rules of Open MPI or MPICH for a machine",
+     texts.TUNE),
+    ("verify", "verifying.verify", add_verify, "check an algorithm's results and claims", texts.VERIFY),
+    ("schedule", "schedules.commands.schedule", add_schedule, "schedules as data: GOAL, MSCCL, JSON", SCHEDULE),
+    ("explain", "explaining.explain", _add_explain, "explain a kind of finding and how to fix it", texts.EXPLAIN),
+    ("learn", "learning.learn", add_learn, "exercises that are checked when you save", LEARN),
+    ("tour", "touring.tour", _add_tour, "a tour of the main features", texts.TOUR),
+    ("completion", "completion.commands.print_script", add_completion,
+     "complete commands, options and names in a shell", COMPLETION),
+    ("help", "completion.commands.print_help", add_help, "show the options of a command", HELP),
+)  # fmt: skip
+"""Name, function, what defines the options, description, and text below the options."""
+
+WITH_COST_MODEL = frozenset({"run", "compare", "tune", "schedule"})
+"""Commands whose help ends with the cost models."""

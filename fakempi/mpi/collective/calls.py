@@ -105,7 +105,7 @@ class CollectiveCalls(CommState):
         else:
             if universe.has_nodes:
                 known["nodes"] = selection.placement(side)
-            if operation in selection.needs_send_costs:
+            if selection.needs_send_costs(operation):
                 known["costs"] = selection.send_costs(side, facts.nbytes)
             if facts.sizes is not None:
                 known["sizes"] = selection.sizes(facts.sizes)

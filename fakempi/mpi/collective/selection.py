@@ -22,7 +22,6 @@ class Selection(RunState):
         self._table: Table | None = None
         self._placements: WeakKeyDictionary[Side, NodesOfRanks | None] = WeakKeyDictionary()
         self._by_nodes: dict[tuple[Hashable, ...], NodesOfRanks | None] = {}
-        self.needs_send_costs: frozenset[str] = frozenset()  # operations for which the cost of each rank's sends matters
         self._weights: WeakKeyDictionary[Side, dict[int, SendCosts]] = WeakKeyDictionary()  # by bytes
 
     def choose(self, **facts: Any) -> Choice:
@@ -46,6 +45,12 @@ class Selection(RunState):
                 self._by_nodes[names] = self._placement.of(names)
             self._placements[side] = self._by_nodes[names]
         return self._placements[side]
+
+    def needs_send_costs(self, operation: str) -> bool:
+        """Return whether the choice depends on the cost of each rank's sends: an algorithm uses it, and it differs."""
+        if self.universe.cost.linear is not None:
+            return False
+        return (self._table or self.load_table()).needs_send_costs(operation)
 
     def send_costs(self, side: Side, nbytes: int) -> SendCosts:
         """Return the time that each rank of a communicator takes to send a number of bytes."""
@@ -89,7 +94,5 @@ class Selection(RunState):
         self._startup_bytes = startup_bytes(linear)
         self._placement: type[NodesOfRanks] = NodesOfRanks
         self._sizes: type[Sizes] = Sizes
-        if linear is None:
-            self.needs_send_costs = table.needs_send_costs
-            self._costs: type[SendCosts] = SendCosts
+        self._costs: type[SendCosts] = SendCosts
         return table

@@ -3,5 +3,6 @@
 scripts  fakempi run and fakempi check
 models   fakempi compare, calibrate, tune and verify
 learn    fakempi learn
+cost_models  the section on `--cost` of the help
 values   what a text means: seconds, factors, integers
 """
