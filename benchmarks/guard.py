@@ -67,7 +67,7 @@ def command(*words: str) -> Callable[[], float]:
 
 
 def ratios(script: str) -> dict[str, tuple[Callable[[], float], Callable[[], float], float]]:
-    """What is measured: name -> the time, the time beside it, and the limit of their ratio."""
+    """Measurements: name -> the time, the time it is divided by, and the limit of their ratio."""
     numpy = command("-c", "import numpy")
     return {
         "Sendrecv / switch": (lambda: message(False), switch, 28),
@@ -83,9 +83,9 @@ def ratios(script: str) -> dict[str, tuple[Callable[[], float], Callable[[], flo
     }
 
 
-def least_ratio(time: Callable[[], float], beside: Callable[[], float]) -> float:
+def least_ratio(time: Callable[[], float], divisor: Callable[[], float]) -> float:
     """The ratio of the least of several alternating samples."""
-    pairs = [(time(), beside()) for _ in range(REPEATS)]
+    pairs = [(time(), divisor()) for _ in range(REPEATS)]
     return min(one for one, _ in pairs) / min(other for _, other in pairs)
 
 
@@ -94,8 +94,8 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as directory:
         hello = Path(directory, "hello.py")
         hello.write_text(HELLO, encoding="utf-8")
-        for name, (time, beside, limit) in ratios(str(hello)).items():
-            found = least_ratio(time, beside)
+        for name, (time, divisor, limit) in ratios(str(hello)).items():
+            found = least_ratio(time, divisor)
             above += found > limit
             print(f"{name:44} {found:8.2f}   limit {limit:g}{'   TOO SLOW' if found > limit else ''}", flush=True)
     print(f"{above} ratios above their limits")

@@ -63,8 +63,8 @@ def test_ranks_that_leave_a_call_at_one_time_continue_in_the_order_in_which_thei
     found: dict[str, list[int]] = {}
     for fused in ("auto", "never"):
         cost = "hockney:t_s=1e-6,t_w=3e-9,eager_limit=16"
-        fakempi.run(main, 7, order := [], cost=cost, algorithms={"allgather": "bruck_ring"}, fused=fused)
-        found[fused] = order
+        found[fused] = []
+        fakempi.run(main, 7, found[fused], cost=cost, algorithms={"allgather": "bruck_ring"}, fused=fused)
     assert found["auto"] == found["never"]
 
 

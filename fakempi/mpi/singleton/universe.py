@@ -48,6 +48,10 @@ class SingletonSelection(Selection):
         """Return the algorithm for one rank, without importing the catalogue, which takes a second."""
         return SingletonChoice(str(facts["operation"]))
 
+    def needs_send_costs(self, operation: str) -> bool:
+        """Return False: one rank sends nothing."""
+        return False
+
     def sizes(self, sizes: Sequence[int]) -> Sequence[int]:
         """Return the sizes unchanged: no tuning rule depends on them."""
         return sizes

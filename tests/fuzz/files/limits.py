@@ -176,7 +176,7 @@ def command(arguments: list[str], parser: Any) -> tuple[int, str]:
     from fakempi.apps.cli.main import main
 
     out, err = StringIO(), StringIO()
-    with redirect_stdout(out), redirect_stderr(err), patch("fakempi.apps.cli.main.make_parser", lambda: parser):
+    with redirect_stdout(out), redirect_stderr(err), patch("fakempi.apps.cli.main.make_parser", lambda only: parser):
         code = main(arguments)
     sys.stdout.flush()
     return code, err.getvalue()
