@@ -51,13 +51,17 @@ ONE_BLOCK = ("Barrier", "Allreduce", "Bcast", "Reduce", "Scan")
 """Calls whose buffers have one block."""
 
 
-def program(comm: Any, name: str, calls: int, nbytes: int, phantoms: bool) -> tuple[float, float]:
-    """Make calls with blocks of `nbytes` bytes; return the CPU time before and after them. Up to three calls warm up."""
+def program(world: Any, name: str, calls: int, nbytes: int, phantoms: bool, groups: int) -> tuple[float, float]:
+    """Make calls with blocks of `nbytes` bytes; return the CPU time before and after them. Up to three calls warm up.
+
+    With several groups, each of them calls on its own communicator.
+    """
+    comm = world if groups == 1 else world.Split(world.rank % groups)
     call, total = CALLS[name], nbytes * (1 if name in ONE_BLOCK else comm.Get_size())
     mine, others = (fakempi.phantom(n) if phantoms else np.ones(n // 8) for n in (nbytes, total))
     for _ in range(min(calls, 3)):
         call(comm, mine, others)
-    comm.Barrier()
+    world.Barrier()
     start = process_time()
     for _ in range(calls):
         call(comm, mine, others)
@@ -66,11 +70,11 @@ def program(comm: Any, name: str, calls: int, nbytes: int, phantoms: bool) -> tu
 
 def per_call(
     name: str, ranks: int, calls: int | None = None, repeats: int = 5, nbytes: int = 8, *, phantoms: bool = False,
-    **options: Any,
+    groups: int = 1, **options: Any,
 ) -> float:  # fmt: skip
     """Seconds per rank and call: the minimum of several runs with these options; `phantoms` are buffers without memory."""
     calls = calls or max(3, 2_000 // ranks)
-    arguments = name, calls, nbytes, phantoms
+    arguments = name, calls, nbytes, phantoms, groups
     runs = (zip(*fakempi.run(program, ranks, *arguments, **options).returns, strict=True) for _ in range(repeats))
     return min(max(ends) - min(starts) for starts, ends in runs) / (ranks * calls)
 

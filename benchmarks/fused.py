@@ -1,6 +1,7 @@
 """The cost of fused and of emulated collective calls in the same run: microseconds per rank and call, and the ratio.
 
     python benchmarks/fused.py [ranks ...]      each call with these numbers of ranks (1024) and 8 bytes, in CPU time
+    python benchmarks/fused.py --groups 32      1,024 ranks in so many groups, each with a communicator of its own
     python benchmarks/fused.py --long           1,024 ranks and 8 KiB; buffers of several blocks are phantoms
     python benchmarks/fused.py --scale          65,536 ranks, and a barrier of 1,048,576 (10 GB), with seconds and memory
 
@@ -61,12 +62,16 @@ if __name__ == "__main__":
             print(f"{name:24} {row['seconds']:8.1f} {row['cpu']:8.1f} {row['messages']:10.0f} {row['GiB']:6.2f}")
     else:
         nbytes = 8192 if sys.argv[1:] == ["--long"] else 8
-        for ranks in [int(each) for each in sys.argv[1:] if each != "--long"] or [1024]:
-            print(f"{f'{ranks} ranks, {nbytes} bytes':24} {'fused':>10} {'emulated':>10} {'ratio':>7}")
+        groups = int(sys.argv[2]) if sys.argv[1:2] == ["--groups"] else 1
+        sizes = [] if nbytes > 8 or groups > 1 else [int(each) for each in sys.argv[1:]]
+        for ranks in sizes or [1024]:
+            title = f"{ranks} ranks, {nbytes} bytes" if groups == 1 else f"{groups} groups of {ranks // groups} ranks"
+            print(f"{title:24} {'fused':>10} {'emulated':>10} {'ratio':>7}")
             calls = max(1, 3_000 // ranks)
             for name in CALLS:
                 phantoms, many = nbytes > 8 and name not in ONE_BLOCK, name in MANY_MESSAGES[: 1 if nbytes == 8 else 3]
-                repeats = (1, 1) if many else (calls, 3)
-                emulated = per_call(name, ranks, *repeats, nbytes, phantoms=phantoms, fused="never")
-                fused = per_call(name, ranks, 10 * calls, 3, nbytes, phantoms=phantoms, fused="auto")
+                repeats = (1, 1) if many and groups == 1 else (calls, 3)
+                options: dict[str, Any] = {"nbytes": nbytes, "phantoms": phantoms, "groups": groups}
+                emulated = per_call(name, ranks, *repeats, fused="never", **options)
+                fused = per_call(name, ranks, 10 * calls, 3, fused="auto", **options)
                 print(f"{name:24} {fused * 1e6:10.1f} {emulated * 1e6:10.1f} {emulated / fused:7.1f}", flush=True)

@@ -69,7 +69,7 @@ def _in_arrays(schedule: ScheduleArrays, cost: CostModel) -> float:
         raise Undetermined("a cost is not an int or a float")
     costs = Costs._make((*parameters, cost.eager_limit or -1))
     zeros, rounds = np.zeros(schedule.p), (each.round for each in schedule.phases())
-    return float(np.max(outcome_of(rounds, zeros, zeros, costs, returns_matter=False).ends))
+    return float(np.max(outcome_of(rounds, zeros, zeros, costs).ends))
 
 
 def _step_by_step(schedule: ScheduleArrays, cost: CostModel) -> Seconds | None:

@@ -4,8 +4,7 @@ In a round a rank sends at most one message and receives at most one, and contin
 times at which ranks continue to those of the next round: an eager message starts when its sender continues, a longer one
 when both ranks have; it takes t_s + n t_w. The order in which ranks run at one time does not matter.
 
-`Undetermined` is raised if a message does not find its ports free, or if a rank leaves, and may send, before all messages
-have started. Then the call is simulated by `step_simulator`.
+`Undetermined` is raised if a message does not find its ports free. Then the call is simulated by `step_simulator`.
 """
 
 from __future__ import annotations
@@ -37,53 +36,59 @@ class Costs(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """By rank, or one number for all: the end, when that became known, the times at which ports are free, their counters."""
+    """By rank, or one number for all: the end, when that became known, the times at which ports are free, their counters.
+
+    `last_start` is the time at which the last message starts.
+    """
 
     ends: float | Floats
     booked: float | Floats
     out_free: float | Floats
     into_free: float | Floats
     counts: Any  # messages sent, bytes sent, messages received, bytes received
+    last_start: float
+
+    def first_end(self) -> float:
+        """The time at which the first rank leaves the call."""
+        return float(np.min(self.ends))
 
 
-def outcome_of(
-    rounds: Iterable[Round], starts: Floats, into_free: Floats, costs: Costs, *, returns_matter: bool = True
-) -> Outcome:
+def outcome_of(rounds: Iterable[Round], starts: Floats, into_free: Floats, costs: Costs) -> Outcome:
     """Return the outcome for ranks that start at these times, with these times of their input ports.
 
-    Output ports are free. `returns_matter` is false if nothing follows the call.
+    Output ports are free.
     """
     if starts.min() < starts.max() or into_free.max() > starts[0]:
-        return _Clocks(starts, into_free, costs).compute(rounds, returns_matter)
+        return _Clocks(starts, into_free, costs).compute(rounds)
     all_rounds = list(rounds)
     if not all(each.is_uniform for each in all_rounds):
-        return _Clocks(starts, into_free, costs).compute(all_rounds, returns_matter)
+        return _Clocks(starts, into_free, costs).compute(all_rounds)
     at: Any = float(starts[0])  # all ranks start at one time and always do the same
-    end, booked, nbytes = at, at, 0
+    end, booked, last_start, nbytes = at, at, at, 0
     for each in all_rounds:
-        booked = at
+        booked = last_start = at
         at = end = at + (costs.t_s + each.nbytes * costs.t_w)
         for combined in each.combined if costs.rate else ():
             booked = at
             at = at + costs.rate * combined
         nbytes += int(each.nbytes)
-    return Outcome(at, booked, end, end, (len(all_rounds), nbytes) * 2)
+    return Outcome(at, booked, end, end, (len(all_rounds), nbytes) * 2, last_start)
 
 
 class _Clocks:
     """The time at which each rank continues, the times at which its ports are free, and their counters."""
 
     def __init__(self, starts: Floats, into_free: Floats, costs: Costs) -> None:
-        self.t, self.costs, self.last_call = starts.copy(), costs, starts.max()
+        self.t, self.costs = starts.copy(), costs
         self.booked = starts.copy()  # when the time at which each rank continues became known
-        self.in_step = bool(starts.min() == self.last_call and into_free.max() <= starts[0])
+        self.in_step = bool(starts.min() == starts.max() and into_free.max() <= starts[0])
         self.into_at_first = into_free
         self.out_free, self.into_free = starts.copy(), into_free.copy()
         self.counts = np.zeros((4, len(starts)), np.int64)
         self.received: list[tuple[Ints, Floats, Floats]] = []  # by round, unless in step: receivers, starts and ends
         self.last_start = -np.inf  # of a message
 
-    def compute(self, rounds: Iterable[Round], returns_matter: bool) -> Outcome:
+    def compute(self, rounds: Iterable[Round]) -> Outcome:
         """Return the outcome after all rounds."""
         for each in rounds:
             self._transfer(each)
@@ -91,9 +96,7 @@ class _Clocks:
                 self.booked = np.where(combined, self.t, self.booked)
                 self.t += self.costs.rate * combined
         self._check_ports()
-        if returns_matter and max(self.last_start, self.last_call) >= self.t.min():
-            raise Undetermined("a rank leaves before all messages have started")
-        return Outcome(self.t, self.booked, self.out_free, self.into_free, self.counts)
+        return Outcome(self.t, self.booked, self.out_free, self.into_free, self.counts, self.last_start)
 
     def _transfer(self, each: Round) -> None:
         """Simulate the messages of a round; of the ranks that take part in it, some may only send or only receive."""
@@ -123,7 +126,7 @@ class _Clocks:
             if len(self.received) * len(self.t) > MOST_STARTS:
                 raise Undetermined("there are too many messages of ranks that are not in step")
             self.received.append((np.arange(len(self.t))[ranks][receives], in_start[receives], in_end[receives]))
-            self.last_start = max(self.last_start, in_start[receives].max())
+        self.last_start = max(self.last_start, in_start[receives].max())
 
     def _check_ports(self) -> None:
         """Check that each message found its receiver's port free."""

@@ -21,6 +21,7 @@ from fakempi.mpi.collective.fused_case import SYNCHRONIZING, FusedCase
 Ints = npt.NDArray[np.int64]
 
 FEWEST_MESSAGES = 16  # on average in a round: a round in arrays takes as long as 16 messages one by one (Bcast, 128 ranks)
+MOST_UNDETERMINED = 8  # after more calls in a row whose outcome the arrays did not determine, ranks no longer wait
 MOST_STORED = 1 << 21  # upper limit of the transfers of a stored schedule; a longer one is generated again for each call
 
 
@@ -156,6 +157,11 @@ class FusedProgram(ScheduleArrays):
         self.undetermined = 0  # calls in a row whose outcome the arrays did not determine
         self.in_arrays = self.has_rounds_only and not case.sized  # whether calls are computed in arrays if possible
         self.in_arrays &= self.synchronizing or self.messages_per_phase >= FEWEST_MESSAGES
+
+    def count_undone(self) -> None:
+        """Count a call for which ranks waited in vain; the next one will probably not be computed in arrays, either."""
+        self.undetermined += 1
+        self.in_arrays = self.synchronizing and self.undetermined <= MOST_UNDETERMINED
 
     def sized_steps(self, rank: int, sizes: BlockSizes) -> Steps:
         """Return the steps of a rank with blocks of these sizes; empty blocks are not sent."""

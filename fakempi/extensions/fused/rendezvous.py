@@ -1,16 +1,18 @@
 """Fused calls of a run: ranks wait until all have called, or each rank's steps are executed by a `RankSimulator`.
 
-If nothing else is in progress when the first rank calls, the ranks wait until all have called. The last one computes the
-times at which all ranks leave the call, in arrays (`array_clocks`), and books their tasks for these times. If something
-happens in the meantime that messages of the waiting ranks could affect, the agenda is reset to the moment of the first call,
-before any rank had sent a message (`undoing`). The same happens if the arrays do not determine the outcome, or if a rank
-never calls. In these cases, and for all other calls, a `RankSimulator` executes the steps of each rank on the network. A
-call without a schedule, or whose result would not be exact, is emulated.
+If nothing else is in progress when the first rank calls, the ranks wait until all have called: one call on a communicator
+of all ranks, or calls on several communicators, of which each rank makes one. The last one computes the times at which all
+ranks leave their calls, in arrays (`array_clocks`), and books their tasks for these times. If something happens in the
+meantime that messages of the waiting ranks could affect, the agenda is reset to the moment of the first call, before any
+rank had sent a message (`undoing`). The same happens if the arrays do not determine the outcome, or if a rank never calls.
+In these cases, and for all other calls, a `RankSimulator` executes the steps of each rank on the network. A call without a
+schedule, or whose result would not be exact, is emulated.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from math import inf
 from operator import itemgetter
 from typing import Any
 
@@ -35,7 +37,6 @@ from fakempi.mpi.collective.block_sizes import BlockSizes
 from fakempi.mpi.collective.fused_case import REDUCING, CallCounts, FusedCase, why_not_combined
 from fakempi.mpi.failures.state import FailureState
 
-MOST_UNDETERMINED = 8  # after more calls in a row whose outcome the arrays do not determine, ranks no longer wait
 FEWEST = 4  # ranks of the smallest fused call; on fewer ranks emulation takes less CPU time
 NEUTRAL = (Layer.FUSED, Layer.ISOLATION, Layer.RANK_STATE, Layer.UNSAFE_SENDS)
 """Layers whose subscribers may be present while ranks wait: they change nothing on which a message depends."""
@@ -44,14 +45,15 @@ NEUTRAL = (Layer.FUSED, Layer.ISOLATION, Layer.RANK_STATE, Layer.UNSAFE_SENDS)
 class FusedCall(Rendezvous):
     """One call: the ranks that have called, with their times, their order and their data."""
 
-    __slots__ = ("arrived", "complete", "program", "reason", "results", "side", "sizes", "snapshot")
+    __slots__ = ("arrived", "complete", "outcome", "program", "reason", "results", "side", "sizes", "waits")
 
     def __init__(self, side: Any, program: FusedProgram, results: Results) -> None:
         self.side, self.program, self.results = side, program, results
-        self.snapshot: Snapshot | None = None  # while ranks wait until all have called
+        self.waits = False  # whether its ranks wait until all have called
         self.arrived: list[tuple[int, Time, Any]] = []  # rank, clock and task, in the order of calling
         self.reason = Completion(self)  # of the ranks that wait, for reports
-        self.complete = False  # whether all have called, and have been booked for their ends
+        self.outcome: Outcome | None = None  # once all have called
+        self.complete = False  # whether they have been booked for their ends
         self.sizes = BlockSizes(program.case, program.messages)
 
     def missing(self) -> list[int]:
@@ -61,16 +63,18 @@ class FusedCall(Rendezvous):
 
 
 class FusedService:
-    """The fused calls of a run; ranks wait for at most one call at a time."""
+    """The fused calls of a run."""
 
     def __init__(self, universe: Any, always: bool, emulate: Callable[..., list[Any]]) -> None:
         self.emulate = emulate  # runs a function on each of p ranks, without cost; returns its results
         self.universe, self.loop, self.network, self.always = universe, universe.loop, universe.network, always
-        self.pending: FusedCall | None = None
+        self.pending: list[FusedCall] = []  # calls whose ranks wait until all have called, in the order of the first ones
+        self.snapshot: Snapshot | None = None  # of the moment before the first of them
+        self.waiting = 0  # the number of ranks that wait for them
+        self.first_end = self.last_start = inf  # among pending calls that all their ranks have made: of a rank, a message
         self.why_never: str | None = None  # why no call of this run is fused; None before the first call
         self.waits = False  # whether ranks may wait until all have called
         self.programs: dict[Any, FusedProgram] = {}
-        self.ports: Any = (None, [], [])  # of the last call: its side, output ports and input ports
         self.watch = Watch(self)
         self.neutral = (), (self.watch,)  # subscribers of the loop that do not change `wait`
         self.calls = CallCounts()
@@ -95,8 +99,8 @@ class FusedService:
     def enter(self, comms: Any, entry: Any, program: FusedProgram, op: Any, tag: int, arrays: tuple[Any, ...]) -> bool:
         """Make a call, on the communicators of collective contexts; returns False if its messages have to be sent."""
         call, comm, case = entry.fused, comms[0], program.case
-        if call is None and self.pending is not None and program.p > 1:
-            self.undo_pending()  # the pending call does not include this rank; waiting ranks may make this call, too
+        if call is None and self.pending and program.p > 1 and not self._may_wait(program, comm):
+            self.undo_pending()  # ranks that wait for other calls may make this call, too
             call = entry.fused
         if call is None:
             call = entry.fused = self._new_call(comm, program, op, arrays)
@@ -111,27 +115,34 @@ class FusedService:
         if (case.sized or case.sizes_b) and (full := call.sizes.learn(rank, arrays)):
             call.program = results.program = self.program(full)
             self._why_not(call.program, op, arrays)  # determines the order of combining
-        if call.snapshot is not None:
+        if call.waits:
             task = self.loop.running
             task.reason, task.since = call.reason, self.loop.now
             call.arrived.append((rank, task.since, task))
+            self.waiting += 1
             if len(call.arrived) < program.p:
                 self._wait()
             else:
-                self._complete(call)
+                self._all_called(call)
         if not call.complete:
             (SimulatorBetweenGroups if case.q else RankSimulator)(comms, tag, call, rank).execute()
         if arrays:
             results.write(rank)
         return True
 
-    def undo_pending(self) -> bool:
-        """If ranks wait, reset the agenda to the first call; the running rank's turn is repeated."""
-        call = self.pending
-        if call is None or self.loop.ending or self.universe.verdict is not None:
+    def undo_pending(self, *, undetermined: bool = False) -> bool:
+        """If ranks wait, reset the agenda to the first call; the running rank's turn is repeated.
+
+        This is counted if the outcome was undetermined, and for calls of some ranks, because the others may never call.
+        """
+        if not self.pending or self.loop.ending or self.universe.verdict is not None:
             return False
-        self._close()
-        running, snapshot, call.snapshot = self.loop.running, call.snapshot, None
+        running, snapshot, calls = self.loop.running, self.snapshot, self._close()
+        for program in {call.program for call in calls}:
+            if undetermined or program.p < len(self.universe.processes):
+                program.count_undone()
+        for call in calls:
+            call.waits = False
         assert snapshot is not None
         snapshot.restore()
         if running is not None:
@@ -145,11 +156,9 @@ class FusedService:
         if why:
             return why
         call = FusedCall(comm._side, program, Results(program, op, self.emulate))
-        call.snapshot = self._snapshot(program, comm)
-        if call.snapshot is not None:
-            self.pending = call
-            self.loop.subscribe(self.watch)
-            self.network.subscribe(self.watch)
+        if self._may_wait(program, comm) and (self.pending or self._starts_waiting(program)):
+            call.waits = True
+            self.pending.append(call)
         return call
 
     def _why_not(self, program: FusedProgram, op: Any, arrays: tuple[Any, ...]) -> str:
@@ -193,27 +202,39 @@ class FusedService:
         }
         return next((why for why, holds in never.items() if holds), "")
 
-    def _snapshot(self, program: FusedProgram, comm: Any) -> Snapshot | None:
-        """Return a snapshot of the agenda if ranks wait until all have called: nothing else is in progress."""
-        loop = self.loop
+    def _may_wait(self, program: FusedProgram, comm: Any) -> bool:
+        """Return whether ranks may wait until all have made this call, and those that are pending."""
+        loop, snapshot = self.loop, self.snapshot
         if not self.waits or not program.in_arrays or not (program.synchronizing or loop.wait_tracker is None):
-            return None
+            return False
         if loop.running is not comm._process.task or program.case.q:
-            return None  # the call is nonblocking, or between two groups
-        if not program.p == len(self.universe.processes) == len(loop.tasks):
-            return None
-        if any(each.layer not in NEUTRAL for each in (*loop.subscribers, *self.network.subscribers)):
-            return None
-        found = Snapshot(loop)
-        return found if found.has_all_other_tasks() and (program.synchronizing or not found.due_later) else None
+            return False  # the call is nonblocking, or between two groups
+        if snapshot is None:
+            return len(self.universe.processes) == len(loop.tasks)
+        if sum(call.program.p for call in self.pending) + program.p > len(loop.tasks):
+            return False  # some ranks would have to make two of the calls
+        return program.synchronizing or not (loop.now > snapshot.now or snapshot.due_later)
 
-    def _close(self) -> None:
-        """End the pending call: no rank waits for it any longer."""
-        if self.pending is not None:
-            self.pending.reason.end = self.loop.now
-        self.pending = None
+    def _starts_waiting(self, program: FusedProgram) -> bool:
+        """Store a snapshot of the agenda, and return True, if nothing else is in progress."""
+        loop, found = self.loop, Snapshot(self.loop)
+        if any(each.layer not in NEUTRAL for each in (*loop.subscribers, *self.network.subscribers)):
+            return False
+        if not found.has_all_other_tasks() or (found.due_later and not program.synchronizing):
+            return False
+        self.snapshot, self.waiting, self.first_end, self.last_start = found, 0, inf, -inf
+        loop.subscribe(self.watch)
+        self.network.subscribe(self.watch)
+        return True
+
+    def _close(self) -> list[FusedCall]:
+        """End the pending calls, and return them: no rank waits for them any longer."""
+        calls, self.pending, self.snapshot = self.pending, [], None
+        for call in calls:
+            call.reason.end = self.loop.now
         self.loop.unsubscribe(self.watch)
         self.network.unsubscribe(self.watch)
+        return calls
 
     def _wait(self) -> None:
         """Stop the running task, below the subscriptions of this module."""
@@ -222,40 +243,59 @@ class FusedService:
         else:
             self.loop.below_layer(Layer.FUSED, "wait")()
 
-    def _complete(self, call: FusedCall) -> None:
-        """All ranks have called: compute their ends, and book them."""
-        loop, network, side = self.loop, self.network, call.side
-        if self.ports[0] is not side:
-            self.ports = side, [network.out[one] for one in side.members], [network.into[one] for one in side.members]
-        ports = self.ports[1:]
+    def _all_called(self, call: FusedCall) -> None:
+        """All its ranks have made the call: compute its outcome, and book the ends if no rank has a call to make."""
+        loop = self.loop
         try:
-            outcome = self._outcome(call, ports)
+            call.outcome = self._outcome(call)
+            self.first_end = min(self.first_end, call.outcome.first_end())
+            self.last_start = max(self.last_start, call.outcome.last_start)
+            if max(self.last_start, loop.now, *loop.times) >= self.first_end:
+                raise Undetermined("a rank leaves before all messages have started, or before another rank calls")
         except Undetermined:
-            call.program.undetermined += 1  # the arrays will probably not determine the next call, either
-            call.program.in_arrays = call.program.synchronizing and call.program.undetermined <= MOST_UNDETERMINED
-            self.undo_pending()
+            self.undo_pending(undetermined=True)
             return
-        call.complete, call.program.undetermined = True, 0
-        self._close()
-        tasks, found = [each[2] for each in sorted(call.arrived, key=itemgetter(0))], (*outcome[:4], *outcome.counts)
+        if self.waiting == len(loop.tasks) and all(each.outcome for each in self.pending):
+            self._book_ends(self._close())
+        self._wait()
+
+    def _book_ends(self, calls: list[FusedCall]) -> None:
+        """Book the ranks of the calls for the times at which they leave them."""
+        loop, bookings = self.loop, list[tuple[Time, Time, Any]]()
+        for call in calls:
+            call.complete, call.program.undetermined = True, 0
+            tasks = [each[2] for each in sorted(call.arrived, key=itemgetter(0))]
+            bookings += self._use_ports(call, tasks)
+            call.arrived = []
+            call.results.compute()
+            if loop.wait_tracker is not None:
+                loop.wait_tracker.synchronized(tasks)
+        # The agenda relies on entries of one time that were booked later having been added later.
+        for at, end, task in sorted(bookings, key=itemgetter(0)):
+            loop.run_at(end, task)
+            task.booked = at
+
+    def _use_ports(self, call: FusedCall, tasks: list[Any]) -> Iterable[tuple[Time, Time, Any]]:
+        """Set the ports of the ranks as the call leaves them; return when each end was known, the end, and the task."""
+        assert call.outcome is not None
+        found = (*call.outcome[:4], *call.outcome.counts)
         ends, booked, *columns = (each.tolist() if isinstance(each, np.ndarray) else [each] * len(tasks) for each in found)
-        for out, into, out_free, into_free, sent, bytes_sent, received, bytes_received in zip(*ports, *columns, strict=True):
+        for out, into, out_free, into_free, sent, bytes_sent, received, bytes_received in zip(
+            *self._ports(call.side), *columns, strict=True
+        ):
             out.free_at, into.free_at = out_free, into_free
             out.sent += sent
             out.bytes_sent += bytes_sent
             into.received += received
             into.bytes_received += bytes_received
-        # The agenda relies on entries of one time that were booked later having been added later.
-        for task, end, at in sorted(zip(tasks, ends, booked, strict=True), key=itemgetter(2)):
-            loop.run_at(end, task)
-            task.booked = at
-        call.arrived = []
-        call.results.compute()
-        if loop.wait_tracker is not None:
-            loop.wait_tracker.synchronized(tasks)
-        self._wait()
+        return zip(booked, ends, tasks, strict=True)
 
-    def _outcome(self, call: FusedCall, ports: tuple[list[Any], list[Any]]) -> Outcome:
+    def _ports(self, side: Any) -> tuple[list[Any], list[Any]]:
+        """The output and the input ports of a communicator's ranks."""
+        return [self.network.out[one] for one in side.members], [self.network.into[one] for one in side.members]
+
+    def _outcome(self, call: FusedCall) -> Outcome:
+        program, ports = call.program, self._ports(call.side)
         out_free, into_free = (np.array([port.free_at for port in each], float) for each in ports)
         in_order, clocks, _ = zip(*call.arrived, strict=True)
         ranks = np.array(in_order)
@@ -265,7 +305,7 @@ class FusedService:
         starts[ranks] = clocks
         if any([port.queue for each in ports for port in each]) or (out_free > starts).any():
             raise Undetermined("messages wait for ports, or a rank calls while it sends")
-        cost, program = self.universe.cost, call.program
+        cost = self.universe.cost
         costs = Costs._make((*cost.linear, cost.compute_per_byte, self.universe.processes[0].eager_limit))
         return outcome_of((each.round for each in program.phases()), starts, into_free, costs)
 

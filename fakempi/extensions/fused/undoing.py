@@ -85,12 +85,12 @@ class Watch:
 
     def defer(self, proceed: Callable[[Time], bool], at: Time) -> bool:
         """Record that a task books itself for a later time; undo the pending call if it does not synchronize."""
-        loop, call = self.calls.loop, self.calls.pending
-        if not call.program.synchronizing and not loop.ending:
-            self.calls.undo_pending()  # another rank may leave before this one calls
-        if self.calls.pending is None or loop.ending:
+        loop, calls = self.calls.loop, self.calls
+        if not loop.ending and (at >= calls.first_end or not all(call.program.synchronizing for call in calls.pending)):
+            calls.undo_pending()  # another rank leaves, or may leave, before this one calls
+        if not calls.pending or loop.ending:
             return proceed(at)
-        call.snapshot.booked.setdefault(loop.running, []).append(at)
+        calls.snapshot.booked.setdefault(loop.running, []).append(at)
         if loop.due_index == len(loop.due) and loop.jump(at):
             return False
         Agenda.run_at(loop, at, loop.running)
