@@ -159,7 +159,7 @@ class FusedProgram(ScheduleArrays):
         self.in_arrays &= self.synchronizing or self.messages_per_phase >= FEWEST_MESSAGES
 
     def count_undone(self) -> None:
-        """Count a call for which ranks waited in vain; the next one will probably not be computed in arrays, either."""
+        """Count a call for which ranks waited without use; the next one will probably not be computed in arrays, either."""
         self.undetermined += 1
         self.in_arrays = self.synchronizing and self.undetermined <= MOST_UNDETERMINED
 
