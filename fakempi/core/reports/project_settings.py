@@ -12,6 +12,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from difflib import get_close_matches
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +27,6 @@ KEYS = ("kind", "file", "function", "reason")
 
 def project_suppressions(directory: str) -> tuple[Suppression, ...]:
     """Return the suppressions of the project that contains a directory; MPIValueError if an entry is invalid."""
-    if sys.version_info >= (3, 11):  # imported here, since few runs need it
-        import tomllib
-    else:
-        import tomli as tomllib
     for parent in (Path(directory), *Path(directory).parents):
         file = parent / NAME
         try:
@@ -39,12 +36,22 @@ def project_suppressions(directory: str) -> tuple[Suppression, ...]:
         if "fakempi" not in text:
             continue
         try:
-            tool = tomllib.loads(text).get("tool", {})
+            tool = _tool(text)
         except (ValueError, RecursionError) as error:  # also an integer with thousands of digits
             raise MPIValueError(ERR_ARG, f"{file} is not valid TOML: {error}.") from None
         if isinstance(tool, Mapping) and "fakempi" in tool:
             return _entries(tool["fakempi"])
     return ()
+
+
+@lru_cache(maxsize=8)  # tests make many runs, and reading the file as TOML takes ten times as long as a small run
+def _tool(text: str) -> Any:
+    """The table `tool` of a file with this text."""
+    if sys.version_info >= (3, 11):  # imported here, since few runs need it
+        import tomllib
+    else:
+        import tomli as tomllib
+    return tomllib.loads(text).get("tool", {})
 
 
 def _entries(table: Any) -> tuple[Suppression, ...]:
