@@ -62,11 +62,10 @@ def option(action: argparse.Action) -> str:
 
 
 def findings() -> dict[str, str]:
-    """A page for each kind of finding: the text of `fakempi explain`."""
-    from fakempi.core.reports.explain import explanation
-    from fakempi.core.reports.findings import KINDS
+    """A page for each kind of finding or error: the text of `fakempi explain`."""
+    from fakempi.core.reports.explain import TOPICS, explanation
 
-    return {f"findings/{kind}.md": explanation(kind) for kind in KINDS}
+    return {f"findings/{kind}.md": explanation(kind) for kind in TOPICS}
 
 
 def catalogue() -> dict[str, str]:

@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 from weakref import WeakKeyDictionary
 
 from fakempi.core.arguments import RunOptions
+from fakempi.core.reports.explain import explained_by
 from fakempi.core.reports.suppressions import unused_text
 from fakempi.core.run_result import Run
 from fakempi.core.world import run
@@ -62,11 +63,16 @@ def load(shell: Any) -> None:
         try:
             return run_cell(line, cell, shell)
         except (RunError, ValueError, TypeError, SyntaxError) as error:
-            raise CellError(_lines(error, cell), error) from None
+            raise CellError([*_lines(error, cell), *_how_to_explain(error)], error) from None
 
     mpi.__doc__ = f"Run the cell on virtual ranks: {USAGE}"
 
     shell.register_magic_function(mpi, magic_kind="cell", magic_name="mpi")
+
+
+def _how_to_explain(error: Exception) -> list[str]:
+    command = explained_by(error) if isinstance(error, RunError) else ""
+    return [f"for details, run: !{command}"] if command else []
 
 
 def _lines(error: Exception, cell: str) -> list[str]:

@@ -82,7 +82,7 @@ def test_a_wrong_call_is_shown_at_the_line_of_the_script(capsys: Capture) -> Non
         "Traceback (most recent call last):",
         '  File "<string>", line 4, in <module>',
         "fakempi.errors.MPIError: send on rank 0: dest 9 is not in 0..3: the communicator has 4 ranks.",
-        "fakempi: rank 0 of 4 failed, which ended the run",
+        "fakempi: rank 0 of 4 failed, which ended the run (for details, run: fakempi explain invalid-rank)",
     ]
 
 
@@ -127,7 +127,7 @@ def test_a_deadlock_is_reported_with_the_ranks_that_ended_early(capsys: Capture)
     error = capsys.readouterr().err
     assert error.startswith("deadlock at t = ")
     assert "ranks 0-1 and 3: Barrier(waits for rank 2) at <string>:5" in error
-    assert error.endswith("  rank 2 ended with exit code 5\n")
+    assert error.endswith("  rank 2 ended with exit code 5\n  for details, run: fakempi explain deadlock\n")
 
 
 def test_abort_names_the_rank(capsys: Capture) -> None:
@@ -269,7 +269,10 @@ def test_ctrl_c_ends_a_run_and_reports_where_ranks_are(tmp_path: Path, backend: 
     lines = found.stderr.splitlines()
     assert lines[0] == "fakempi: interrupted at t = 0 s, 0 of 6 ranks have ended"
     assert lines[1] in ("  rank 3: runs at work.py:7", "  rank 3: runs at work.py:8")
-    assert lines[2:] == ["  ranks 0-2: recv(source=3, tag=ANY) at work.py:4, since t = 0", "  ranks 4-5: not started"]
+    assert lines[2:] == [
+        "  ranks 0-2: recv(source=3, tag=ANY) at work.py:4, since t = 0", "  ranks 4-5: not started",
+        "  for details, run: fakempi explain time-limit",
+    ]  # fmt: skip
 
 
 @pytest.fixture
@@ -293,7 +296,7 @@ def test_a_timeout_ends_a_run(late: str, backend: Any, capsys: Capture) -> None:
     lines = capsys.readouterr().err.splitlines()
     assert lines[0] == "fakempi: not done after 0.1 s, at t = 0 s: 0 of 6 ranks have ended."
     assert lines[1] in ("  rank 0: runs at work.py:1", "  rank 0: runs at work.py:2")
-    assert lines[2:] == ["  ranks 1-5: not started"]
+    assert lines[2:] == ["  ranks 1-5: not started", "  for details, run: fakempi explain time-limit"]
 
 
 def test_a_timeout_keeps_the_trace_up_to_that_time(late: str, capsys: Capture) -> None:

@@ -15,7 +15,7 @@ import fakempi
 from collectives.bundled import bundled
 from docs.hooks import generated
 from fakempi.apps.cli.parser import make_parser
-from fakempi.core.reports.findings import KINDS
+from fakempi.core.reports.explain import TOPICS
 from tests.helpers.loops import for_each
 
 ROOT = Path(__file__).parents[2]
@@ -63,9 +63,9 @@ def test_every_algorithm_has_its_card() -> None:
     assert all("| Source | " in card and "| Time | " in card for card in cards)
 
 
-def test_every_kind_of_finding_has_its_page() -> None:
+def test_every_kind_of_finding_or_error_has_its_page() -> None:
     """As `fakempi explain` shows it."""
-    assert list(generated.findings()) == [f"findings/{kind}.md" for kind in KINDS]
+    assert list(generated.findings()) == [f"findings/{kind}.md" for kind in TOPICS]
 
 
 def test_the_namespace_has_its_calls() -> None:

@@ -20,6 +20,7 @@ from fakempi.apps.cli.running import command_of, ranks_of, report_failure, suppr
 from fakempi.apps.cli.workers import workers
 from fakempi.core import options as parse
 from fakempi.core.arguments import RunOptions, given_options
+from fakempi.core.reports.explain import explained_by
 from fakempi.errors import DeadlockError, RankError, RunTimeoutError
 from fakempi.errors.plurals import counted
 from fakempi.errors.tracebacks import all_shown
@@ -202,12 +203,14 @@ def _show(out: Console, failure: Failure, number: int, script: Program, nprocs: 
     elif isinstance(error, (RunTimeoutError, RankError, DeadlockError)):
         script.codes.clear()
         with redirect_stderr(report):
-            report_failure(error, nprocs, script)
+            report_failure(error, nprocs, script, hint=False)
     else:
         report.write(str(error))
     print_text(out, report.getvalue().rstrip())
     if failure.why:
         print_text(out, f"why: {failure.why}", "yellow")
+    if command := explained_by(error):
+        print_text(out, f"for details, run: {command}", "dim")
     print_command(out, "replay: ", replay)
 
 

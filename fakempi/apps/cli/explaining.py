@@ -1,4 +1,4 @@
-"""`fakempi explain`: print the meaning of a kind of finding, an example program, and the fix."""
+"""`fakempi explain`: print the meaning of a kind of finding or error, a wrong program, and a corrected one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from rich.text import Text
 
 from fakempi.apps.cli.console import console
 from fakempi.core.options import unknown_name
-from fakempi.core.reports.explain import explanation
+from fakempi.core.reports.error_kinds import ERRORS
+from fakempi.core.reports.explain import TOPICS, explanation, topic
 from fakempi.core.reports.findings import KINDS
 
 WIDEST = 100
@@ -18,16 +19,25 @@ WIDEST = 100
 
 
 def explain(options: Namespace) -> int:
-    """Print the explanation of a kind of finding, or the list of all kinds; returns the exit code."""
-    out, kind = console(), options.kind
+    """Print the explanation of a kind of finding or error, or the list of all kinds; returns the exit code."""
+    out, name = console(), options.kind
     out.width = min(out.width, WIDEST)
-    if kind is None:
-        for name, meaning in KINDS.items():
-            out.print(Text.assemble((f"{name:22}", "bold"), meaning))
-        out.print(Text("\nfakempi explain KIND shows an example program and how to fix it.", "dim"))
+    if name is None:
+        for title, kinds in (("Findings: the run continues", KINDS), ("Errors: the run ends", ERRORS)):
+            out.print(Text(title, "dim"))
+            for kind, meaning in kinds.items():
+                out.print(Text.assemble((f"{kind:22}", "bold"), meaning))
+            out.print()
+        out.print(
+            Text(
+                "fakempi explain KIND shows a wrong program and a corrected one; ERR_ROOT and the like are kinds, too.",
+                "dim",
+            )
+        )
         return 0
-    if kind not in KINDS:
-        raise unknown_name("kind of finding", kind, KINDS, "fakempi explain")
+    kind = topic(name)
+    if not kind:
+        raise unknown_name("kind of finding or error", name, TOPICS, "fakempi explain")
     print_markdown(out, explanation(kind))
     return 0
 

@@ -192,7 +192,8 @@ exit code: 0 if everything holds, 1 if not, 2 for a usage error.
 
 EXPLAIN = """\
 examples:
-  fakempi explain                the kinds of findings
+  fakempi explain                the kinds of findings and errors
+  fakempi explain deadlock       a wrong program, its report, and a right one
   fakempi explain message-lost   its meaning, an example, and how to fix it
 """
 

@@ -53,7 +53,7 @@ def _add_version(mpirun: ArgumentParser) -> None:
 
 
 def _add_explain(explain: ArgumentParser) -> None:
-    explain.add_argument("kind", nargs="?", metavar="KIND", help="the kind as printed: message-lost, unsafe-send, ...")
+    explain.add_argument("kind", nargs="?", metavar="KIND", help="message-lost, deadlock, ERR_ROOT, ...")
 
 
 def _add_view(view: ArgumentParser) -> None:
@@ -96,7 +96,7 @@ COMMANDS: Sequence[Command] = (
      texts.TUNE),
     ("verify", "verifying.verify", add_verify, "check an algorithm's results and claims", texts.VERIFY),
     ("schedule", "schedules.commands.schedule", add_schedule, "schedules as data: GOAL, MSCCL, JSON", SCHEDULE),
-    ("explain", "explaining.explain", _add_explain, "explain a kind of finding and how to fix it", texts.EXPLAIN),
+    ("explain", "explaining.explain", _add_explain, "explain a finding or an error, and how to fix it", texts.EXPLAIN),
     ("learn", "learning.learn", add_learn, "exercises that are checked when you save", LEARN),
     ("tour", "touring.tour", _add_tour, "a tour of the main features", texts.TOUR),
     ("completion", "completion.commands.print_script", add_completion,

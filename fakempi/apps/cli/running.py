@@ -24,6 +24,7 @@ from fakempi.apps.cli.interrupts import TIMED_OUT, Interrupts
 from fakempi.apps.cli.mpirun import on_path
 from fakempi.core import options as parse
 from fakempi.core.arguments import RunOptions
+from fakempi.core.reports.explain import explained_by
 from fakempi.core.reports.findings import NOTES, headline, lines
 from fakempi.core.reports.suppressions import Suppressions, unused_text
 from fakempi.core.run_result import Run, recorded_trace
@@ -152,19 +153,24 @@ def _report_result(result: Run[int], script: Program, options: Namespace) -> Non
         _print_error("\n  ".join([_summary(result), *(_collective_calls(result) if options.summary else ())]))
 
 
-def report_failure(error: RunTimeoutError | RankError | DeadlockError | FindingsError, nprocs: int, script: Program) -> int:
-    """Print the reason of the failure; returns the exit code. Findings are printed separately."""
+def report_failure(
+    error: RunTimeoutError | RankError | DeadlockError | FindingsError, nprocs: int, script: Program, *, hint: bool = True
+) -> int:  # fmt: skip
+    """Print the reason of the failure, and with `hint` the command that explains it; returns the exit code.
+
+    Findings are printed separately.
+    """
     if isinstance(error, FindingsError):
         return WITH_FINDINGS
+    command = explained_by(error) if hint else ""
+    how = f"for details, run: {command}" if command else ""
     if isinstance(error, RankError):
-        return _failed(error, nprocs, script)
-    if isinstance(error, RunTimeoutError):
-        _print_error(f"fakempi: {error}")
-        return TIMED_OUT
-    _print_error(str(error))
-    for line in _exit_codes(script):
+        return _failed(error, nprocs, script, how)
+    timed_out = isinstance(error, RunTimeoutError)
+    _print_error(f"fakempi: {error}" if timed_out else str(error))
+    for line in [*([] if timed_out else _exit_codes(script)), *([how] if how else [])]:
         _print_error(f"  {line}")
-    return FAILED
+    return TIMED_OUT if timed_out else FAILED
 
 
 def suppressions(options: Namespace) -> Suppressions:
@@ -276,8 +282,9 @@ def _print_error(text: str) -> None:
     sys.stderr.flush()
 
 
-def _failed(error: RankError, nprocs: int, script: Program) -> int:
+def _failed(error: RankError, nprocs: int, script: Program, hint: str) -> int:
     """Print the traceback of a failed rank, from which `run` has removed our frames; returns the exit code."""
+    how = f" ({hint})" if hint else ""
     cause = error.exception
     if isinstance(cause, BrokenPipeError) and _reader_is_gone():
         raise cause
@@ -287,14 +294,14 @@ def _failed(error: RankError, nprocs: int, script: Program) -> int:
         _print_error(f"fakempi: {error.name} called {cause.call}({cause.errorcode}){why}")
         return cause.errorcode & 0xFF or (KILLED if without_finalize else 0)
     if isinstance(cause, Killed):
-        _print_error(f"fakempi: {error.name} of {nprocs} failed, which ended the run: {cause}")
+        _print_error(f"fakempi: {error.name} of {nprocs} failed, which ended the run: {cause}{how}")
         return SIGNALED + cause.number
     _print_error(printed(cause).rstrip())
     failed_copy = isinstance(cause, ImportError) and not isinstance(cause, ModuleNotFoundError) and not _needs_mpi(cause)
     if failed_copy and not isinstance(script, ProcessProgram):
         _print_error("fakempi: if the import works without fakempi, try fakempi run --processes: each rank has its modules")
     rank = f"{error.name} of {nprocs}" if error.rank < nprocs else error.name  # a spawned rank has another COMM_WORLD
-    _print_error("\n".join([f"fakempi: {rank} failed, which ended the run", *error.other_failures()]))
+    _print_error("\n".join([f"fakempi: {rank} failed, which ended the run{how}", *error.other_failures()]))
     return FAILED
 
 

@@ -12,6 +12,7 @@ import pytest
 from fakempi.apps.testing.output import log_with_ranks, output_by_rank
 from fakempi.apps.testing.source_lines import code_at
 from fakempi.core.arguments import RunOptions
+from fakempi.core.reports.explain import explained_by
 from fakempi.core.reports.findings import headline
 from fakempi.core.reports.findings import lines as findings_in_lines
 from fakempi.core.reports.ranks import ranks_text
@@ -85,6 +86,8 @@ class RanksOutcome:
         lines += [line for line in (self.changed, warning) if line]
         if self.findings and self.verdict is not self.findings_error:
             lines += [f"{headline(self.findings)}:", *(f"  {line}" for line in findings_in_lines(self.findings))]
+        command = explained_by(self.verdict) if self.verdict is not None else ""
+        lines += [f"for details, run: {command}"] if command else []
         return "\n".join([*lines, f"replay: {replay}"])
 
     @property
