@@ -12,18 +12,17 @@ from fakempi.view.blocks import blocks
 from fakempi.view.calls import by_call
 from fakempi.view.critical import critical_path
 from fakempi.view.matrix import matrix
-from fakempi.view.run_end import failed, findings
+from fakempi.view.run_end import end, failed, findings
 from fakempi.view.summary import summary
 from fakempi.view.timeline import timeline
 from fakempi.view.waits import wait_states
 
-NAMES = ("summary", "timeline", "matrix", "waits", "critical", "blocks", "findings")
+NAMES = ("summary", "timeline", "matrix", "waits", "critical", "blocks", "findings", "end")
 
 
 def default_views(trace: Columns) -> list[str]:
     """Return the names of the views to show if none is selected: the findings are first if the run failed or has errors."""
     return [*(["findings"] if failed(trace) else []), "summary", "timeline", "waits"]
-
 
 
 def pictures(
@@ -40,15 +39,16 @@ def pictures(
     for name in names:
         if name not in NAMES:
             raise TraceError(f"view {name!r} is unknown. Known: {', '.join(NAMES)}.")
-    start, end = window or (0.0, None)
+    first, last = window or (0.0, None)
     draw = by_call if by == "call" else timeline
     makers: dict[str, Callable[[], RenderableType]] = {
         "summary": lambda: summary(trace, width=width),
-        "timeline": lambda: draw(trace, width=width, height=height, start=start, end=end, ranks=ranks),
+        "timeline": lambda: draw(trace, width=width, height=height, start=first, end=last, ranks=ranks),
         "matrix": lambda: matrix(trace, width=width, height=height, ranks=ranks),
         "waits": lambda: wait_states(trace, width=width),
         "critical": lambda: critical_path(trace, width=width),
         "blocks": lambda: blocks(trace, width=width),
         "findings": lambda: findings(trace, width=width),
+        "end": lambda: end(trace, width=width),
     }
     return (makers[name]() for name in names)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from rich.text import Text
 
+from fakempi.errors.plurals import counted
 from fakempi.trace.columns import Columns
 from fakempi.view.lines import fitted
 from fakempi.view.numbers import seconds
@@ -51,6 +52,18 @@ def without_findings(trace: Columns) -> str:
 def failed(trace: Columns) -> bool:
     """Return whether the run failed, or has findings that are errors: then views begin with them."""
     return bool(trace.about.get("ended")) or any(not one["note"] for one in trace.about.get("findings") or [])
+
+
+def end(trace: Columns, *, width: int = 80) -> Text:
+    """Return how the run ended: all blocked calls if it failed, ranks that died, and when the last rank ended."""
+    found = trace.about.get("findings") or []
+    texts = end_texts(trace)[: -len(found) or None]
+    if not headline(trace):
+        known = "findings" in trace.about
+        texts.append(f"All ranks ended, the last one at {seconds(trace.time)}." if known else without_findings(trace))
+        texts += [f"It has {counted(len(found), 'finding')}: --what findings"] if found else []
+    text = Text.assemble(("How the run ended", "bold"), "\n")
+    return text.append("\n".join(fitted(one, width) for one in texts))
 
 
 def findings(trace: Columns, *, width: int = 80) -> Text:

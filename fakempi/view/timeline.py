@@ -148,17 +148,21 @@ def _append_cells(line: Text, row: Floats, blocked: Floats) -> None:
 
 
 def axis(start: float, end: float, columns: int) -> str:
-    """Return the line with the times below the rows."""
-    below = [" "] * (columns + 5)
-    reached = 0
-    for tick in linear_ticks(start, end, max(2, columns // 12)):
-        label = seconds(tick)
-        at = round((tick - start) / (end - start) * (columns - 1)) if end > start else 0
-        first = max(at - len(label) // 2, 0)
-        if first >= reached and first + len(label) <= len(below):
-            below[first : first + len(label)] = label
-            reached = first + len(label) + 1
-    return "".join(below).rstrip()
+    """Return the line with the times below the rows: as many as there is room for."""
+    for maximum in range(max(2, columns // 6), 0, -1):
+        below, reached = "", 0
+        for tick in linear_ticks(start, end, maximum):
+            label = seconds(tick)
+            at = round((tick - start) / (end - start) * (columns - 1)) if end > start else 0
+            first = max(at - len(label) // 2, 0)
+            if first < reached and below:
+                break  # two labels are too close: try fewer
+            if first + len(label) <= columns + 5:
+                below = f"{below:<{first}}{label}"
+                reached = len(below) + 2
+        else:
+            break
+    return below
 
 
 def _legend(overall: Floats, width: int, blocked: bool) -> list[Text]:

@@ -261,3 +261,46 @@ def test_deaths_that_the_program_handles_are_in_the_trace() -> None:
     out = io.StringIO()
     trace.show("summary", console=Console(file=out, width=80))
     assert re.search(r"died +rank 1 at 2 µs", out.getvalue())
+
+
+def test_every_trace_has_views_of_its_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of runs that completed, with and without findings, and of runs that failed: each view has a sentence."""
+
+    def lost(comm: Any) -> None:
+        if comm.rank == 0:
+            comm.send(1, dest=1)
+
+    expected = {
+        lost: ("All ranks ended, the last one at", "It has 1 finding: --what findings"),
+        cross: ("deadlock at t = 1e-06 s", "rank 0: recv(source=1"),
+        fail: ("rank 1 failed with ValueError",),
+        fakempi.compute: ("All ranks ended, the last one at 1 s.",),
+    }
+    for main_function, parts in expected.items():
+        path = str(tmp_path / "t.npz")
+        try:
+            program = (lambda comm: fakempi.compute(1)) if main_function is fakempi.compute else main_function
+            trace = fakempi.run(program, 2, trace=True).trace
+        except fakempi.RunError as error:
+            trace = error.trace
+        assert trace is not None
+        trace.save(path)
+        for view in ("end", "findings", "waits", "summary"):
+            assert main(["view", path, "--what", view]) == 0, (main_function, view)
+            shown = capsys.readouterr().out
+            assert len(shown.split("\n")) > 2, (main_function, view)
+            if view == "end":
+                assert all(part in shown for part in ("How the run ended", *parts)), (main_function, shown)
+
+
+def test_a_wide_picture_is_not_cut(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """--width also applies to output that is not a terminal; two runs have times below both of them."""
+    path = str(tmp_path / "t.npz")
+    trace = fakempi.run(lambda comm: fakempi.compute(9e-6), 2, trace=True).trace
+    assert trace is not None
+    trace.save(path)
+    for width in (80, 160):
+        assert main(["view", path, path, "--width", str(width)]) == 0
+        axis = next(line for line in capsys.readouterr().out.splitlines() if line.strip().startswith("0 s"))
+        left, right = axis[: width // 2], axis[width // 2 :]
+        assert min(left.count("µs"), right.count("µs")) >= 2, (width, axis)

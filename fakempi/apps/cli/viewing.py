@@ -57,7 +57,7 @@ def view(options: Namespace) -> int:
         if not options.svg and not options.html:
             return 0
     out = console()
-    width = options.width or out.width
+    width = out.width = options.width or out.width  # a wider picture is for a file, or for a pager
     if not options.height:
         options.height = _height(out, traces, names, options, width)
     if len(traces) == 2:

@@ -17,7 +17,7 @@ from textual.reactive import reactive
 from textual.widget import Widget
 from textual.widgets import ContentSwitcher, Input, Static
 
-from fakempi.apps.tui.hit_test import Hit, HitTester
+from fakempi.apps.tui.hit_test import Found, Hit, HitTester
 from fakempi.apps.tui.viewport import Viewport
 from fakempi.errors import TraceError
 from fakempi.trace.blocked import shown_end
@@ -35,6 +35,8 @@ EDGE = 5
 """Columns right of the timeline, for percentages."""
 CHECK_SECONDS = 0.5
 """Time between checks that the terminal exists. Without a terminal, textual's input thread polls without a pause."""
+
+KEYS = "+ - zoom  ←→↑↓ cursor  Enter follow  \\[ ] ranks  / search  ? help  q quit"
 
 HELP = """\
 + -        zoom in and out in time (also the mouse wheel)
@@ -162,8 +164,8 @@ class TraceViewer(App[None]):
         self.trace, self.name_of_run = trace, title or "a run"
         self.hit_tester = HitTester(trace)
         self.at_cursor = Hit([])
-        self.hits: list[tuple[int, float]] = []
-        self.hit = -1
+        self.hits: list[Found] = []
+        self.hit, self.query_text = -1, ""
 
     def run(self, *arguments: Any, headless: bool = False, **options: Any) -> None:
         """Run until the user quits; raises TraceError without a terminal, which could not deliver keys."""
@@ -181,7 +183,7 @@ class TraceViewer(App[None]):
                 yield Static(id="view_text")
         yield Static(id="details")
         yield Input(placeholder="a rank, or a part of the name of a call, file or region", id="search")
-        yield Static("+ - zoom  ←→↑↓ cursor  Enter follow  \\[ ] ranks  / search  ? help  q quit", id="keys")
+        yield Static(KEYS, id="keys")
 
     def on_mount(self) -> None:
         """Show the whole run, or the findings if the run failed."""
@@ -210,9 +212,10 @@ class TraceViewer(App[None]):
         part = f"{times}, ranks {viewport.first} to {last} of {self.trace.ranks}"
         part += f"; {words}" if (words := headline(self.trace)) else ""
         self.query_one("#head", Static).update(Text(f"{self.name_of_run}: {part}", no_wrap=True, overflow="ellipsis"))
-        self.query_one("#details", Static).update(
-            Text("\n".join(self.at_cursor.lines[:5]), no_wrap=True, overflow="ellipsis")
-        )
+        self._details(self.at_cursor.lines)
+
+    def _details(self, lines: list[str]) -> None:
+        self.query_one("#details", Static).update(Text("\n".join(lines[:5]), no_wrap=True, overflow="ellipsis"))
 
     def on_timeline_widget_pointed(self, event: TimelineWidget.Pointed) -> None:
         """Handle clicks and the mouse wheel."""
@@ -293,6 +296,7 @@ class TraceViewer(App[None]):
     def action_clear(self) -> None:
         """Clear the search, and return to the timeline."""
         self.hits = []
+        self.query_one("#keys", Static).update(KEYS)
         self.action_close()
 
     def action_close(self) -> None:
@@ -311,7 +315,8 @@ class TraceViewer(App[None]):
             else:
                 self._message(f"The ranks are 0 to {self.trace.ranks - 1}.")
         elif query:
-            self.hits, self.hit = list(self.hit_tester.search(query)), -1
+            self.hits, self.hit, self.query_text = self.hit_tester.search(query), -1, query
+            self.query_one("#keys", Static).update(KEYS)
             if self.hits:
                 self.action_hit(1)
             else:
@@ -322,7 +327,12 @@ class TraceViewer(App[None]):
         viewport = self.timeline.viewport
         if self.hits:
             self.hit = (self.hit + step) % len(self.hits)
-            self.set_viewport(viewport.to(*self.hits[self.hit]))
+            found = self.hits[self.hit]
+            self.set_viewport(viewport.to(found.rank, found.start))
+            if found.region >= 0:
+                self._details(self.hit_tester.of_region(found.region))
+            position = f"{self.hit + 1} of {len(self.hits)}: {self.query_text}"
+            self.query_one("#keys", Static).update(Text(f"{position}   n next  p previous  Esc clear the search", "bold"))
         elif (time := self.hit_tester.next_start(viewport.rank, viewport.at, step)) is not None:
             self.set_viewport(viewport.to(viewport.rank, time))
 

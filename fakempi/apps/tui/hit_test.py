@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import linecache
 import os
-from collections.abc import Iterator
 from math import isfinite
 from typing import Any, NamedTuple
 
@@ -13,7 +12,7 @@ import numpy as np
 from fakempi.errors import printable
 from fakempi.trace.columns import EAGER, ONE_SIDED, SYNCHRONOUS, Columns
 from fakempi.trace.waits import STATES, wait_rows
-from fakempi.view.numbers import seconds
+from fakempi.view.numbers import amount, seconds
 
 MAX_SOURCE = 1 << 24
 """Upper limit of the size of a program whose lines are shown, in bytes."""
@@ -24,6 +23,14 @@ class Hit(NamedTuple):
 
     lines: list[str]
     message: int = -1
+
+
+class Found(NamedTuple):
+    """A search result: its time and rank, and the row of its region or -1."""
+
+    start: float
+    rank: int
+    region: int = -1
 
 
 class HitTester:
@@ -106,21 +113,48 @@ class HitTester:
         line = printable(_source_line(call.file, call.line))
         return [str(call), *([f"    {line}"] if line else [])]
 
-    def search(self, text: str) -> Iterator[tuple[int, float]]:
-        """Yield rank and time of the events whose call, file or region name contains a text, by time."""
+    def search(self, text: str) -> list[Found]:
+        """Return the calls, compute intervals and named regions with a text in their name, file or algorithm, by time.
+
+        A collective call is found once on each rank, not also by its messages, or by calls of which it is composed.
+        """
         text = text.lower()
         fits = np.array([bool(call.line) and text in f"{call} {call.file}".lower() for call in self.trace.calls] or [False])
         named = np.array([bool(name) and text in name.lower() for name in self.trace.names] or [False])
         rows, computes, regions = self.trace.transfer_rows, self.trace.compute_rows, self.trace.region_rows
-        hits: list[Any] = []
-        for table, rank, chosen in (
-            (rows, "source", fits[rows["call"]]),
-            (rows, "dest", fits[rows["receive_call"]] & ~fits[rows["call"]]),
-            (computes, "rank", fits[computes["call"]]),
-            (regions, "rank", named[regions["name"]] | named[regions["algorithm"]]),
+        in_call = regions["context"] > 0
+        outer = self._outermost(in_call)
+        itself = outer == np.arange(len(regions))
+        chosen = named[regions["algorithm"]] | fits[regions["call"]] | (named[regions["name"]] & itself)
+        found = {Found(*regions[["start", "rank"]][row].tolist(), row) for row in np.unique(outer[chosen]).tolist()}
+        alone = ~np.append(in_call, False)[rows["region"]]  # also without a region, which is -1
+        of_calls = np.zeros(len(self.trace.calls), bool)
+        of_calls[regions["call"][in_call]] = True  # their compute intervals combine data
+        for table, rank, matches in (
+            (rows, "source", fits[rows["call"]] & alone),
+            (rows, "dest", fits[rows["receive_call"]] & ~fits[rows["call"]] & alone),
+            (computes, "rank", fits[computes["call"]] & ~of_calls[computes["call"]]),
         ):
-            hits += zip(table["start"][chosen].tolist(), table[rank][chosen].tolist(), strict=True)
-        return ((rank, time) for time, rank in sorted(hits))
+            found |= {Found(*each) for each in table[["start", rank]][matches].tolist()}
+        return sorted(found)
+
+    def _outermost(self, in_call: Any) -> Any:
+        """Return, for each region, the row of the collective call that contains it, or its own row."""
+        parents, outer = self.trace.region_rows["parent"], np.arange(len(in_call))
+        while (inside := (parents[outer] >= 0) & in_call[parents[outer]]).any():
+            outer = np.where(inside, parents[outer], outer)
+        return outer
+
+    def of_region(self, row: int) -> list[str]:
+        """Return the description of a collective call or a named region."""
+        region, names = self.trace.region_rows[row], self.trace.names
+        algorithm = names[region["algorithm"]]
+        title = f"{names[region['name']]} ({algorithm})" if algorithm else names[region["name"]]
+        start, length = float(region["start"]), seconds(float(region["end"] - region["start"]))
+        more = f", {amount(int(region['nbytes']))}" if region["context"] else ""
+        more += f", root {region['root']}" if region["root"] >= 0 else ""
+        line = f"rank {region['rank']} in {title} for {length}, from {seconds(start, 6)}{more}"
+        return [line, *self._place(region["call"])]
 
 
 def _source_line(file: str, line: int) -> str:
