@@ -59,7 +59,8 @@ def _add_explain(explain: ArgumentParser) -> None:
 def _add_view(view: ArgumentParser) -> None:
     view.add_argument("files", nargs="+", metavar="FILE", help="a trace, or two traces to compare")
     view.add_argument("-i", "--interactive", action="store_true", help="browse it in the terminal; ? lists the keys")
-    view.add_argument("--what", metavar="LIST", help="summary, timeline, matrix, waits, critical, blocks, findings, end, replay")
+    views = "summary, timeline, matrix, waits, critical, blocks, findings, end, replay"
+    view.add_argument("--what", metavar="LIST", help=views)
     view.add_argument("--ranks", metavar="LIST", help="only these ranks: 0-7,12")
     view.add_argument("--window", metavar="FROM..TO", help="only this time: 20us..50us")
     view.add_argument("--width", type=int, metavar="N", help="columns (default: the terminal's)")
