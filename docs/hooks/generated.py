@@ -238,7 +238,7 @@ def demos() -> dict[str, str]:
         "compares their output with the output shown."
     )
     more = (
-        "There are also two notebooks: [cells on ranks](../files/demos/notebook.ipynb.md) and "
+        "There are also two notebooks: [cells on ranks](../notebook.md) and "
         "[figures](../files/demos/figures.ipynb.md). `fakempi tour` needs no copy of the repository."
     )
     table = ["| demo | description |", "|---|---|", *rows]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import posixpath
 import re
 import sys
@@ -44,6 +45,7 @@ def pages() -> dict[str, str]:
     """All generated pages, by path."""
     with blocks.environment():  # argparse breaks lines at COLUMNS
         one = {"reference/command_line.md": generated.command_line(), "reference/mpi.md": generated.mpi()}
+        one["notebook.md"] = as_page("docs/notebook.ipynb")
         return {**one, **generated.findings(), **generated.catalogue(), **families.families(), **generated.demos()}
 
 
@@ -139,7 +141,24 @@ def as_page(path: str) -> str:
     text = (ROOT / path).read_text(encoding="utf-8")
     if path.endswith(".md"):
         return text
+    if path.endswith(".ipynb"):
+        return notebook(text)
     return f"# {path}\n\n```{LANGUAGES.get(Path(path).suffix, 'text')}\n{text.rstrip()}\n```\n"
+
+
+def notebook(text: str) -> str:
+    """A notebook as a page: cells, and what they print."""
+    found = []
+    for cell in json.loads(text)["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            found.append(source)
+            continue
+        found.append(f"```python\n{source}\n```")
+        for output in cell["outputs"]:
+            printed = "\n".join(output["traceback"]) if output["output_type"] == "error" else "".join(output.get("text", ""))
+            found += [f"```text\n{printed.rstrip()}\n```"] if printed else []
+    return "\n\n".join(found) + "\n"
 
 
 def timelines(texts: dict[str, str]) -> dict[str, str]:

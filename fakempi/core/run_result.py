@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from html import escape
 from traceback import walk_tb
 from typing import Generic
 
 from fakempi.core.arguments import T
 from fakempi.core.kernel import threads
+from fakempi.core.reports.findings import headline, lines
 from fakempi.errors import MPIValueError, RankError, RunError
 from fakempi.errors.classes import ERR_ARG
 from fakempi.errors.plurals import counted
@@ -85,8 +87,11 @@ class Run(Generic[T]):
         return rounds(self.trace)
 
     def _repr_html_(self) -> str | None:
-        """Return the trace as an HTML page, for notebooks; None without a trace."""
-        return None if self.trace is None else self.trace._repr_html_()
+        """Return the findings, and the trace as an HTML page, for notebooks; None without a trace."""
+        if self.trace is None:
+            return None
+        found = [f"{headline(self.findings)}:", *lines(self.findings)] if self.findings else []
+        return "".join(f"<pre>{escape(line)}</pre>" for line in found) + (self.trace._repr_html_() or "")
 
     def __repr__(self) -> str:
         time = float(self.time)  # a Fraction has no .6g before Python 3.12
@@ -94,7 +99,8 @@ class Run(Generic[T]):
         ranks = f"{counted(len(self.returns), 'rank')}{f' and {spawned} spawned' if spawned else ''}"
         measured = f" with measured CPU time times {self.cpu_scale:g}" if self.cpu_scale else ""
         transferred = f"{counted(self.messages, 'message')}, {counted(self.bytes, 'byte')}"
-        return f"<Run: {ranks}, time {time:.6g} s{measured}, {transferred}>"
+        found = f", {headline(self.findings)}" if self.findings else ""
+        return f"<Run: {ranks}, time {time:.6g} s{measured}, {transferred}{found}>"
 
 
 def recorded_trace(universe: Universe, error: BaseException | None = None) -> Trace | None:

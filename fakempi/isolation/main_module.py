@@ -7,7 +7,7 @@ import importlib.util
 import sys
 from contextlib import suppress
 from importlib.machinery import PathFinder, SourceFileLoader
-from types import CodeType
+from types import CodeType, ModuleType
 from typing import Any
 
 from fakempi.errors.tracebacks import shorten
@@ -79,3 +79,13 @@ def call_excepthook(error: BaseException) -> None:
     shorten(error)
     with suppress(BaseException):
         sys.excepthook(type(error), error, error.__traceback__)
+
+
+def set_variable(main: ModuleType, name: str, value: object) -> None:
+    """Set a variable of a rank's `__main__` between two runs."""
+    vars(main)[name] = value
+
+
+def take_variable(main: ModuleType, name: str) -> Any:
+    """Remove a variable of a rank's `__main__` and return its value; None if there is none."""
+    return vars(main).pop(name, None)

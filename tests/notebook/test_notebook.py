@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
@@ -13,10 +14,11 @@ import pytest
 import fakempi
 from fakempi import phantom
 from fakempi.apps.notebook import run_cell
+from fakempi.apps.notebook.reports import lines_of, table_of
 from tests.helpers.packages import needs
 
-DEMOS = Path(__file__).parents[2] / "demos"
-REQUIRED = {"notebook.ipynb": (), "figures.ipynb": ("pandas", "matplotlib")}
+ROOT = Path(__file__).parents[2]
+REQUIRED = {"docs/notebook.ipynb": (), "demos/figures.ipynb": ("pandas", "matplotlib")}
 
 
 class Shell:
@@ -43,7 +45,9 @@ def test_a_comment_in_a_cell_suppresses_a_finding(capsys: pytest.CaptureFixture[
     for options in ("", "--keep"):
         result = run_cell(f"-n 2 {options}", cell.format(comment), shell)
         assert [len(result.findings), len(result.suppressed)] == [0, 1]
+        assert capsys.readouterr().err == ""
         assert len(run_cell(f"-n 2 {options}", cell.format(""), shell).findings) == 1
+        capsys.readouterr()
     assert not run_cell("-n 2 --ignore message-lost", cell.format(""), shell).findings
     assert capsys.readouterr().err == ""
     run_cell("-n 2 --ignore epoch,file-leak", "pass", shell)
@@ -121,12 +125,18 @@ def test_the_example_has_the_output_of_its_cells(
     for package in REQUIRED[name]:
         needs(package)
     monkeypatch.setenv("MPLBACKEND", "agg")  # no window
-    for cell in json.loads((DEMOS / name).read_text(encoding="utf-8"))["cells"]:
+    for cell in json.loads((ROOT / name).read_text(encoding="utf-8"))["cells"]:
         if cell["cell_type"] == "code":
-            shell.run_cell(cell["source"]).raise_error()
-            lines = capfd.readouterr().out.splitlines()
-            printed = "".join(f"{line}\n" for line in lines if line and not line.startswith("Out["))
-            assert printed == "".join("".join(output["text"]) for output in cell["outputs"])
+            result = shell.run_cell(cell["source"])
+            out, err = capfd.readouterr()
+            lines = [line for line in out.splitlines() if line and not line.startswith("Out[")]
+            stored = {output.get("name", "error"): output for output in cell["outputs"]}
+            if "error" in stored:
+                assert result.error_in_exec.lines == stored["error"]["traceback"]
+            else:
+                result.raise_error()
+                assert lines == stored.get("stdout", {"text": ""})["text"].splitlines()
+            assert err == stored.get("stderr", {"text": ""})["text"]
 
 
 def test_cells_continue_with_the_variables_of_each_rank_if_asked(capfd: pytest.CaptureFixture[str]) -> None:
@@ -171,3 +181,85 @@ def test_a_notebook_shows_the_lines_of_the_cell_and_no_frames_of_the_emulator(
         assert result.error_in_exec is not None
         assert all(part in out for part in expected)
         assert "notebook.py" not in out
+
+
+def test_variables_go_to_ranks_and_come_back() -> None:
+    """Each rank has its own copy; lists have None for a rank without the variable, or without a last expression."""
+    shell = Shell()
+    shell.user_ns |= {"data": [1, 2], "scale": 10}
+    cell = "from mpi4py import MPI\nrank = MPI.COMM_WORLD.rank\ndata.append(rank)\nif rank: late = scale\n(rank, data)"
+    run = run_cell("-n 3 --push data,scale --pull data --pull late", cell, shell)
+    assert run.returns == [(0, [1, 2, 0]), (1, [1, 2, 1]), (2, [1, 2, 2])]
+    assert shell.user_ns["data"] == [[1, 2, 0], [1, 2, 1], [1, 2, 2]]
+    assert shell.user_ns["late"] == [None, 10, 10]
+    for cell, expected in (
+        ("x = 1", [None, None]),
+        ("", [None, None]),
+        ("for _ in 'ab': pass", [None, None]),
+        ("3", [3, 3]),
+    ):
+        assert run_cell("-n 2", cell, shell).returns == expected
+    assert run_cell("-n 2", "import sys\nsys.exit(3)", shell).returns == [3, 3]
+
+
+def test_wrong_names_are_reported() -> None:
+    """The sentence says how to correct them."""
+    shell = Shell()
+    shell.user_ns |= {"f": lambda: 1, "known": 1}
+    for line, cell, sentence in (
+        ("--push unknown", "1", "the notebook has no variable unknown"),
+        ("--push f", "1", "cannot be pickled, so ranks cannot get copies"),
+        ("--pull total", "1", "no rank has a variable total"),
+        ("--push a.b", "1", "'a.b' is not the name of a variable"),
+        ("--check --pull known", "1", "omit --pull"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            run_cell(f"-n 2 {line}", cell, shell)
+    with pytest.raises(fakempi.RankError) as caught:
+        run_cell("-n 2", "known + 1", shell)
+    assert "known is a variable of the notebook: --push known gives each rank a copy" in lines_of(
+        caught.value, "known", shell.user_ns
+    )
+
+
+def test_a_cell_is_checked_in_all_schedules(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each run starts with new variables; the failure names the schedule, which a cell can repeat."""
+    shell = Shell()
+    shell.user_ns["seen"] = []
+    cell = "from mpi4py import MPI\ncomm = MPI.COMM_WORLD\nseen.append(1)\nassert seen == [1]\n"
+    race = "if comm.rank == 0:\n    a = comm.recv()\n    comm.recv(source=2)\nelse: comm.send(1, 0)"
+    assert not run_cell("-n 3 --push seen --check", cell, shell).failures
+    assert capsys.readouterr().out.startswith("clean: all 2 schedules")
+    with pytest.raises(fakempi.DeadlockError):
+        run_cell("-n 3 --push seen --check", cell + race, shell)
+    assert "replace --check by --schedule z:1\n" in capsys.readouterr().err
+    with pytest.raises(fakempi.DeadlockError):
+        run_cell("-n 3 --push seen --schedule z:1", cell + race, shell)
+
+
+def test_a_failure_is_a_table_with_links_to_the_lines_of_the_cell() -> None:
+    """Only its own lines; texts of the program are escaped."""
+    deadlock = "from mpi4py import MPI\nother = 1 - MPI.COMM_WORLD.rank\nMPI.COMM_WORLD.recv(source=other)"
+    error = "def f():\n    raise ValueError('<b>')\nf()"
+    for cell, rows, line in ((deadlock, 2, 3), (error, 1, 2)):
+        with pytest.raises(fakempi.RunError) as caught:
+            run_cell("-n 2", cell, Shell())
+        drawn = table_of(caught.value, cell)
+        link = re.search(r'<a href="#(fakempi-\d+-(\d+))">line \2</a>', drawn)
+        assert link is not None
+        assert int(link[2]) == line
+        assert drawn.count("<tr>") == 1 + rows
+        assert drawn.count(f'id="{link[1]}"') == 1
+        assert "<b>" not in drawn
+    with pytest.raises(fakempi.FindingsError) as strict:
+        run_cell("-n 2 --strict", "from mpi4py import MPI\nMPI.COMM_WORLD.rank or MPI.COMM_WORLD.send(1, 1)", Shell())
+    assert table_of(strict.value, "") == ""
+
+
+def test_findings_are_printed_and_mentioned(capsys: pytest.CaptureFixture[str]) -> None:
+    """Below the cell, in the representation of the run, and in its page."""
+    cell = "from mpi4py import MPI\nMPI.COMM_WORLD.rank or MPI.COMM_WORLD.send(1, 1)"
+    run = run_cell("-n 2 --trace", cell, Shell())
+    assert "message-lost: rank 0: send at cell.py:2" in capsys.readouterr().err
+    assert repr(run).endswith(", 1 finding>")
+    assert (run._repr_html_() or "").startswith("<pre>1 finding:</pre><pre>message-lost: rank 0")

@@ -132,7 +132,7 @@ def test_search_finds_ranks_and_words() -> None:
 
 @pytest.mark.slow
 def test_each_result_of_a_search_is_a_call_with_its_number_and_details() -> None:
-    """A call on each rank is found once: not its messages, nor the calls of which it is composed."""
+    """A call on each rank is found once. Its messages, and the calls of which it is composed, are not found."""
 
     def gathers(comm: Any) -> None:
         for _ in range(2):
@@ -145,7 +145,8 @@ def test_each_result_of_a_search_is_a_call_with_its_number_and_details() -> None
         await settled(pilot, lambda: words(viewer, "#keys").startswith("1 of 8: gather"))
         for number in (2, 3):
             await pilot.press("n")
-            await settled(pilot, lambda n=number: words(viewer, "#keys").startswith(f"{n} of 8: gather"))
+            expected = f"{number} of 8: gather"
+            await settled(pilot, lambda expected=expected: words(viewer, "#keys").startswith(expected))  # type: ignore[misc]
             found = viewer.hits[number - 1]
             assert (viewer.timeline.viewport.rank, viewer.timeline.viewport.at) == (found.rank, found.start)
             assert words(viewer, "#details").startswith(f"rank {found.rank} in gather")
@@ -157,6 +158,7 @@ def test_each_result_of_a_search_is_a_call_with_its_number_and_details() -> None
         await settled(pilot, lambda: words(viewer, "#keys").startswith("+ - zoom"))
 
     trace = fakempi.run(gathers, 4, cost=Hockney(1e-6, 1e-9), trace=True).trace
+    assert trace is not None
     with_pilot(trace, act)
 
 

@@ -126,7 +126,9 @@ class HitTester:
         outer = self._outermost(in_call)
         itself = outer == np.arange(len(regions))
         chosen = named[regions["algorithm"]] | fits[regions["call"]] | (named[regions["name"]] & itself)
-        found = {Found(*regions[["start", "rank"]][row].tolist(), row) for row in np.unique(outer[chosen]).tolist()}
+        rows_found = np.unique(outer[chosen])
+        starts, ranks = regions["start"][rows_found].tolist(), regions["rank"][rows_found].tolist()
+        found = {Found(*each) for each in zip(starts, ranks, rows_found.tolist(), strict=True)}
         alone = ~np.append(in_call, False)[rows["region"]]  # also without a region, which is -1
         of_calls = np.zeros(len(self.trace.calls), bool)
         of_calls[regions["call"][in_call]] = True  # their compute intervals combine data
