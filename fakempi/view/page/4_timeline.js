@@ -83,6 +83,8 @@ class Timeline {
   time(x, band = this.column(x)) { return this.t0 + (x - band.left) / this.wide * (this.t1 - this.t0); }
   right(band) { return band.left + this.wide; }
 
+  titleOf(band) { return band.run.title || `run ${this.bands.indexOf(band) + 1}`; }
+
   /** The run at x: if two runs are one above the other, the first. */
   column(x) { return this.columns.findLast(band => x >= band.left - this.gutter) || this.bands[0]; }
   get columns() { return this.sideBySide ? this.bands : this.bands.slice(0, 1); }
@@ -189,9 +191,9 @@ class Timeline {
     this.layout();
     this.shares = null;
     let coarse = false;
-    for (const [i, band] of this.bands.entries()) {
+    for (const band of this.bands) {
       coarse = this.#drawBand(c, band) || coarse;
-      if (this.bands.length > 1) this.#drawTitle(c, band, i);
+      if (this.bands.length > 1) this.#drawTitle(c, band);
     }
     this.#drawRuler(c);
     this.drawOver();
@@ -471,11 +473,11 @@ class Timeline {
     c.textAlign = "left";
   }
 
-  #drawTitle(c, band, i) {
+  #drawTitle(c, band) {
     c.font = this.font(12, "600");
     c.fillStyle = this.theme.ink;
     c.textBaseline = "middle";
-    c.fillText(`${band.run.title || "run " + (i + 1)}: ${seconds(band.run.time)}`, band.left, band.top - TITLE / 2 + 1);
+    c.fillText(`${this.titleOf(band)}: ${seconds(band.run.time)}`, band.left, band.top - TITLE / 2 + 1);
   }
 
   #drawRuler(c) {
