@@ -206,9 +206,10 @@ class Controls {
     if (this.search.hits.length) this.search.next(step); else this.next(step);
   }
 
-  showHit({ band, rank, start, end, message }) {
+  showHit(hit) {
+    const { band, rank, start, end, message } = hit;
     if (message >= 0) { this.chooseMessage(band, message, rank); return; }
-    this.choose({ band, ...lookUp(band.run, rank, start), rank });
+    this.choose({ band, rank, time: start, span: -1, wait: -1, message: -1, stuck: null, call: hit });
     this.timeline.reveal(band, rank, start, end);
   }
 

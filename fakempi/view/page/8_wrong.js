@@ -147,6 +147,7 @@ function drawDeciding(timeline, c, band) {
   c.font = timeline.font(12, "600");
   c.textBaseline = "middle";
   const wide = c.measureText(schedule.words).width + 16, high = large ? 26 : 20;
+  if (wide > end - begin) return;
   const before = x - size - 6 - wide, after = x + size + 6;  // do not cover the message: left of it, right of it, above it, or below it
   const fits = before >= begin || after + wide <= end, above = y - size - 6 - high;
   const left = before >= begin ? before : fits ? after : limited(x - wide / 2, begin, end - wide);

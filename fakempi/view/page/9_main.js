@@ -20,14 +20,13 @@ async function main() {
   if (first.compact) root.dataset.compact = "";
   element("loading").remove();
   element("app").hidden = false;
-  document.querySelector("main").classList.toggle("trouble", Boolean(run.ended));
   writeHead(runs);
   const timeline = new Timeline(runs, element("timeline"));
   timeline.resize();
   const tooltip = new Tooltip(element("tooltip")), controls = new Controls(timeline, tooltip);
   const panels = makePanels(runs, timeline, controls);
   let legend = 0;  // the legend is not updated in every frame of a move
-  timeline.onshares = (...given) => { clearTimeout(legend); legend = setTimeout(() => writeLegend(...given, timeline), 100); };
+  timeline.ondrawn = () => { clearTimeout(legend); legend = setTimeout(() => writeLegend(timeline), 100); };
   timeline.listeners.push(() => drawChosen(timeline, element("chosen"), { end: rank => controls.follow(rank), next: step => controls.next(step) }));
   const overview = new Overview(timeline, element("overview"));
   timeline.listeners.push(() => overview.draw());
@@ -44,7 +43,7 @@ async function main() {
   addEventListener("afterprint", () => { root.dataset.theme = before; timeline.resize(); });
   redraw = () => timeline.changed();
   timeline.draw();
-  writeLegend(timeline.shares, timeline.bands[0].drawn, timeline);
+  writeLegend(timeline);
   root.dataset.ready = "";
 }
 
@@ -63,12 +62,15 @@ function writeHead(runs) {
   element("about").textContent = [about.command, about.cost, about.date, versions].filter(Boolean).join(" · ");
 }
 
-function writeLegend(shares, drawn, timeline) {
-  const { scheme, sums } = shares, all = sums[sums.length - 1] || 1, items = [];
-  const item = (color, name, share) => items.push(make("span", {}, make("i", { style: `background:${css(color)}` }), make("b", {}, name), make("em", {}, percent(share))));
-  scheme.classes.forEach((one, i) => { if (one.name && sums[i] > 1e-6) item(one.color, one.name, sums[i] / all); });
-  const busy = scheme.classes.reduce((sum, _, i) => sum + sums[i], 0);
-  if (scheme.idle && sums[sums.length - 1] && all - busy > all * 1e-6) item(scheme.ground, scheme.idle, Math.max(1 - busy / all, 0));
+function writeLegend(timeline) {
+  const [band] = timeline.bands, { run, drawn } = band, { scheme } = band.painting, high = Math.min(Math.ceil(band.lo + band.count - 1e-9), run.ranks), items = [];
+  const { found, empty } = legendShares(run, timeline.mode, scheme, [timeline.t0, timeline.t1], Math.floor(band.lo + 1e-9), high);
+  const item = (color, name) => {
+    if (!name || !(found.get(name) > 0 || (name === "blocked" && found.has(name)))) return;
+    items.push(make("span", {}, make("i", { style: `background:${css(color)}` }), make("b", {}, name), ...empty ? [] : [make("em", {}, percent(found.get(name)))]));
+  };
+  for (const one of scheme.classes) item(one.color, one.name);
+  item(scheme.ground, scheme.idle);
   if (scheme.note) items.push(make("span", {}, scheme.note));
   if (timeline.arrows && drawn?.crowded) items.push(make("span", {}, `density of ${short(drawn.all, 2)} visible messages`));
   if (timeline.arrows && drawn?.nodes) for (const [name, words] of [["arrow", "within a node"], ["between", "between nodes"]]) {
@@ -127,7 +129,6 @@ function makePanels(runs, timeline, controls) {
   };
   function open(name) {
     current = controls.tab = name;
-    document.querySelector("main").classList.toggle("square", name === "matrix" || name === "blocks");
     for (const [each, panel] of Object.entries(panels)) {
       panel.hidden = each !== name;
       buttons[each].setAttribute("aria-selected", each === name);
