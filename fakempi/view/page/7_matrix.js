@@ -25,8 +25,7 @@ function drawMatrix(run, panel, interval, state) {
   const amounts = byMessages ? count : bytes, words = byMessages ? number => many(number, "message") : exactly;
   const top = amounts.reduce((most, each) => Math.max(most, each), 0), sum = amounts.reduce((total, each) => total + each, 0);
   if (!count.some(Boolean)) { panel.replaceChildren(make("p", { className: "empty" }, interval ? "No messages in this interval." : "No messages in this run.")); return; }
-  const [wide, high] = spaceIn(panel), below = wide < 560, space = wide - MARGIN.left - MARGIN.right;
-  const height = limited(Math.min(high - MARGIN.top - MARGIN.bottom, space), 60, 640), width = below ? height : limited(space - BESIDE, height, STRETCH * height);
+  const [width, height] = plotSize(panel, MARGIN.right);
   const canvas = make("canvas", { role: "img", tabIndex: 0, "aria-describedby": "cell", ariaLabel: `Communication matrix: ${many(run.ranks, "rank")}, at most ${words(top)}. Arrow keys move from cell to cell.` });
   const lines = boundaries({ levels }, 0, run.ranks, Math.min(width, height) / 2);  // at least eight pixels apart
   const paint = cell => paintMatrix(canvas, found, lines, amounts, top, [width, height], byMessages ? short : amount, cell);
@@ -42,7 +41,7 @@ function drawMatrix(run, panel, interval, state) {
     panel.replaceChildren(make("div", { className: "map" }, canvas, make("div", {},
       make("h2", {}, "Communication matrix"), make("p", { className: "quiet" }, `Rows are senders, columns are receivers${found.size < run.ranks ? `, ${perCell} ranks per cell` : ""}.`),
       ...lines.length ? [make("p", { className: "levels" }, ...lines.map(([level]) => levelKey(level)))] : [],
-      make("p", {}, choice, ...unbroken(` ${words(sum)} in total, at most ${words(top)} in a cell.`)), details, list)));
+      make("p", {}, choice), make("p", {}, ...unbroken(`${words(sum)} in total, at most ${words(top)} in a cell.`)), details, list)));
     return rows;
   });
 }
@@ -75,22 +74,34 @@ function readCells(canvas, run, found, [width, height], show) {
 function largest(found, amounts, unit, most) {
   const order = [...amounts.keys()].filter(cell => found.count[cell]).sort((one, other) => amounts[other] - amounts[one] || one - other).slice(0, 20);
   const rows = order.slice(0, most).map(cell => [`${cellName(found, Math.floor(cell / found.size))} to ${cellName(found, cell % found.size)}`, unit(amounts[cell])]);
-  return [make("div", {}, make("h2", { className: "long" }, "Largest"), table([["cell", 0, true], ["amount", 1, true]], rows)), order.length];
+  return [make("div", { className: "apart" }, make("h2", { className: "long" }, "Largest"), table([["cell", 0, true], ["amount", 1, true]], rows)), order.length];
+}
+
+/** The context of a canvas with axes left of and above a plot of this size. */
+function sized(canvas, across, down) {
+  const ratio = window.devicePixelRatio || 1, width = MARGIN.left + across, height = MARGIN.top + down + MARGIN.bottom, c = canvas.getContext("2d");
+  [canvas.width, canvas.height] = [Math.round(width * ratio), Math.round(height * ratio)];
+  [canvas.style.width, canvas.style.height] = [width + "px", height + "px"];
+  c.setTransform(ratio, 0, 0, ratio, 0, 0);
+  c.font = "12px system-ui, sans-serif";
+  c.textBaseline = "middle";
+  return c;
+}
+
+/** The width and the height of a plot with axes in a panel, next to its texts, or above them if the panel is narrow. */
+function plotSize(panel, right) {
+  const [wide, high] = spaceIn(panel), space = wide - MARGIN.left - right;
+  const height = limited(Math.min(high - MARGIN.top - MARGIN.bottom, space), 60, 640);
+  return [wide < 560 ? height : limited(space - BESIDE, height, STRETCH * height), height];
 }
 
 /** Cells, boundaries of levels, both axes, and the scale. `chosen` is the cell with a frame: [row, column]. */
 function paintMatrix(canvas, { firsts, size, count }, lines, amounts, top, [across, down], unit, chosen) {
-  const ratio = window.devicePixelRatio || 1, width = MARGIN.left + across + MARGIN.right, height = MARGIN.top + down + MARGIN.bottom;
-  [canvas.width, canvas.height] = [Math.round(width * ratio), Math.round(height * ratio)];
-  [canvas.style.width, canvas.style.height] = [width + "px", height + "px"];
-  const c = canvas.getContext("2d"), theme = readTheme(), low = rgb(theme.soft), high = rgb(theme.comm);
+  const c = sized(canvas, across + MARGIN.right, down), theme = readTheme(), low = rgb(theme.soft), high = rgb(theme.comm);
   const color = share => css(mixed(high, low, 0.2 + 0.8 * Math.sqrt(share)));
-  c.setTransform(ratio, 0, 0, ratio, 0, 0);
-  c.font = "12px system-ui, sans-serif";
   const ranks = firsts[size], x = rank => MARGIN.left + Math.round(rank * across / ranks), y = rank => MARGIN.top + Math.round(rank * down / ranks);
   const boxOf = (row, column) => [x(firsts[column]), y(firsts[row]), x(firsts[column + 1]) - x(firsts[column]), y(firsts[row + 1]) - y(firsts[row])];
   const inks = share => inkOn(mixed(high, low, 0.2 + 0.8 * Math.sqrt(share)));
-  c.textBaseline = "middle";
   c.textAlign = "center";
   amounts.forEach((each, cell) => {
     if (!count[cell]) return;
@@ -126,12 +137,12 @@ function paintMatrix(canvas, { firsts, size, count }, lines, amounts, top, [acro
     c.strokeRect(...boxOf(...chosen));
     c.lineWidth = 1;
   }
-  drawAxes(c, firsts, across, down, theme);
+  drawAxes(c, firsts, [across, down], theme, ["from rank", "to rank"]);
   drawScale(c, across, down, theme, color, share => unit(share * top));
 }
 
-/** Both axes: their names, and the first rank of some cells. */
-function drawAxes(c, firsts, across, down, theme) {
+/** Both axes: the names of rows and columns, and the first rank of some cells. */
+function drawAxes(c, firsts, [across, down], theme, [rows, columns]) {
   const size = firsts.length - 1, ranks = firsts[size];
   c.fillStyle = theme.quiet;
   const named = (pixels, length) => {  // at least so many pixels apart
@@ -148,11 +159,11 @@ function drawAxes(c, firsts, across, down, theme) {
   for (const [name, place] of named(16, down)) c.fillText(name, MARGIN.left - 8, MARGIN.top + place);
   c.textAlign = "center";
   for (const [name, place] of named(Math.max(34, digits + 12), across)) c.fillText(name, MARGIN.left + place, MARGIN.top - 10);
-  c.fillText("to rank", MARGIN.left + across / 2, 10);
+  c.fillText(columns, MARGIN.left + across / 2, 10);
   c.save();
   c.translate(10, MARGIN.top + down / 2);
   c.rotate(-Math.PI / 2);
-  c.fillText("from rank", 0, 0);
+  c.fillText(rows, 0, 0);
   c.restore();
 }
 

@@ -44,7 +44,7 @@ function drawSummary(runs, panel, timeline, interval) {
   });
   const measures = () => make("div", {}, make("h2", {}, "Measures"), Object.assign(table(heads, facts), { className: two ? "facts" : "facts headless" }));
   drawFitting(panel, most => {
-    const regions = runs.map(run => regionTable(run, interval, most)), tables = regions.map(each => each.shown).filter(Boolean);
+    const regions = runs.map(run => regionTable(run, interval, most, two)), tables = regions.map(each => each.shown).filter(Boolean);
     const time = stateTable(runs, interval, theme);
     panel.replaceChildren(make("div", { className: "summary" }, measures(), ...two ? [time, ...tables] : [make("div", {}, time, ...tables)]));
     return Math.max(...regions.map(each => each.rows), 0);
@@ -67,12 +67,12 @@ function stateTable(runs, interval, theme) {
   return time;
 }
 
-function regionTable(run, interval, most) {
+function regionTable(run, interval, most, titled) {
   const spent = regionTimes(run, interval || [0, run.time], row => run.regionName(row));
   if (!spent.size) return { rows: 0, shown: null };
   const [from, to] = clipped(run, interval || [0, run.time]), length = run.ranks * (to - from) || 1;
   const rows = [...spent].sort((one, other) => other[1][1] - one[1][1]), shown = rows.slice(0, most);
-  return { rows: rows.length, shown: make("div", {}, make("h2", { className: "long" }, "Collective calls and regions"), table([["name", 0, true], ["entered", 1], ["mean", 1], ["share", 1]],
+  return { rows: rows.length, shown: make("div", { className: "apart" }, make("h2", { className: "long" }, `Collective calls and regions${titled ? ` of ${run.title}` : ""}`), table([["name", 0, true], ["entered", 1], ["mean", 1], ["share", 1]],
     shown.map(([name, [count, total]]) => [name, whole(count), seconds(total / count), percent(total / length)]))) };
 }
 
@@ -120,23 +120,34 @@ function drawBlocks(run, panel, moment) {
     under.push([run.arrived(i), message.dest[i], holds.slice(message.source[i] * words, (message.source[i] + 1) * words)]);
   }
   land(time);
-  const theme = readTheme(), side = limited(Math.min(...spaceIn(panel)), 100, 460);
-  const cell = Math.max(1, Math.floor(side / ranks)), gap = cell > 4 ? 1 : 0;
-  const canvas = make("canvas", { width: ranks * cell, height: ranks * cell, role: "img" }), c = canvas.getContext("2d");
+  const canvas = make("canvas", { role: "img" }), kind = new Uint8Array(ranks * ranks);  // 0: not there, 1: there, 2: has just arrived
   let total = 0;
   for (let rank = 0; rank < ranks; rank++) {
     for (let block = 0; block < ranks; block++) {
-      const there = holds[rank * words + (block >> 5)] >>> (block & 31) & 1;
+      const there = holds[rank * words + (block >> 5)] >>> (block & 31) & 1, cell = rank * ranks + block;
       total += there;
-      c.fillStyle = there ? (moment !== null && fresh[rank * ranks + block] ? theme.comp : theme.comm) : theme.soft;
-      c.fillRect(block * cell, rank * cell, cell - gap, cell - gap);
+      kind[cell] = there && moment !== null && fresh[cell] ? 2 : there;
     }
   }
+  paintBlocks(canvas, ranks, kind, plotSize(panel, 0));
   canvas.ariaLabel = `${percent(total / ranks ** 2)} of all blocks have arrived`;
   panel.replaceChildren(make("div", { className: "map" }, canvas, make("div", {},
     make("h2", {}, "Blocks that each rank can hold"), make("p", { className: "quiet" }, "Rows are ranks, columns are the blocks of ranks."),
     make("p", {}, `At ${seconds(time)}: ${percent(total / ranks ** 2)} of all blocks.`),
     make("p", { className: "quiet" }, "After a message, its receiver can hold all blocks that its sender held. Press Play to see them spread."))));
+}
+
+/** A cell for each rank and block, with both axes. */
+function paintBlocks(canvas, ranks, kind, [across, down]) {
+  const c = sized(canvas, across, down), theme = readTheme(), colors = [theme.soft, theme.comm, theme.comp];
+  const x = block => MARGIN.left + Math.round(block * across / ranks), y = rank => MARGIN.top + Math.round(rank * down / ranks), gap = down / ranks > 4 ? 1 : 0;
+  for (let rank = 0; rank < ranks; rank++) {
+    for (let block = 0; block < ranks; block++) {
+      c.fillStyle = colors[kind[rank * ranks + block]];
+      c.fillRect(x(block), y(rank), x(block + 1) - x(block) - gap, y(rank + 1) - y(rank) - gap);
+    }
+  }
+  drawAxes(c, [...new Array(ranks + 1).keys()], [across, down], theme, ["rank", "block of rank"]);
 }
 
 function drawPath(run, panel, controls) {
@@ -155,11 +166,11 @@ function drawPath(run, panel, controls) {
     path.kind[i] === 1 ? `${path.source[i]} → ${path.dest[i]}, ${amount(path.nbytes[i])}` : `${path.rank[i]} ${path.kind[i] ? "waits" : "computes"}`, run.place(path.call[i])];
   drawFitting(panel, most => {
     const longest = byLength.slice(0, most).sort((one, other) => one - other);
-    panel.replaceChildren(make("div", { className: "columns" },
+    panel.replaceChildren(make("div", { className: "summary" },
       make("div", {}, make("h2", {}, `Critical path: ${many(path.kind.length, "step")}`),
         table([["part", 0, true], ["time", 1], ["share", 1], ["share as a bar", 0, true]], ON_PATH.map((name, kind) => [name, seconds(spent[kind]), percent(spent[kind] / all), bar(spent[kind] / all, colors[kind])])),
-        make("p", { style: "margin-top:10px" }, show())),
-      make("div", {}, make("h2", {}, "By call"), table([["call", 0, true], ["time", 1], ["share", 1]],
+        make("p", { className: "apart" }, show()),
+        make("h2", { className: "apart" }, "By call"), table([["call", 0, true], ["time", 1], ["share", 1]],
         ofCall.slice(0, Math.min(most, 8)).map(([call, time]) => [run.place(call) || "(no call)", seconds(time), percent(time / all)]))),
       make("div", {}, make("h2", { className: "long" }, longest.length < path.kind.length ? `The ${longest.length} longest steps` : "Steps"),
         table([["start", 1], ["length", 1], ["ranks", 0, true], ["call", 0, true]], longest.map(step)))));

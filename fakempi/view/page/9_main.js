@@ -34,16 +34,21 @@ async function main() {
   if (first.window) timeline.show(...first.window);
   if (first.ranks) timeline.showRanks(timeline.bands[0], first.ranks[0], first.ranks[1] - first.ranks[0] + 1);
   const tab = controls.readAddress();
+  timeline.draw();
+  writeLegend(timeline);  // before the panels: it takes space from them
   panels.open(PANELS.some(([name]) => name === tab) ? tab : first.tab || (run.ended || run.findings.some(one => !one.note) ? "findings" : "summary"));
   timeline.changed();
-  addEventListener("resize", () => { overview.draw(); panels.draw(); });
+  addEventListener("resize", () => overview.draw());
+  let size = "";
+  new ResizeObserver(([{ contentRect: { width, height } }]) => {  // of the box, not of its contents
+    if (size && size !== `${width} ${height}`) requestAnimationFrame(() => panels.draw());
+    size = `${width} ${height}`;
+  }).observe(document.querySelector(".panels"));
   // Print in light colors.
   let before = "";
   addEventListener("beforeprint", () => { before = root.dataset.theme; root.dataset.theme = "light"; timeline.resize(); });
   addEventListener("afterprint", () => { root.dataset.theme = before; timeline.resize(); });
   redraw = () => timeline.changed();
-  timeline.draw();
-  writeLegend(timeline);
   root.dataset.ready = "";
 }
 
