@@ -96,6 +96,7 @@ class Controls {
     let drag = null;
     const place = event => { const box = element.getBoundingClientRect(); return [event.clientX - box.left, event.clientY - box.top]; };
     element.addEventListener("wheel", event => {
+      if (!this.#takesWheel()) return;
       event.preventDefault();
       const [x, y] = place(event), { band } = timeline.at(x, y);
       const unit = event.deltaMode ? 30 : 1, dx = event.deltaX * unit, dy = event.deltaY * unit;
@@ -148,6 +149,16 @@ class Controls {
     element.addEventListener("dblclick", event => { const [x] = place(event); timeline.zoom(0.25, timeline.time(x)); });
   }
 
+  /** In a page that embeds this one, the wheel scrolls that page until the timeline has the focus. */
+  #takesWheel() {
+    if (!("embedded" in document.documentElement.dataset) || (document.hasFocus() && this.element.contains(document.activeElement))) return true;
+    const hint = document.getElementById("hint");
+    hint.hidden = false;
+    clearTimeout(this.hinting);
+    this.hinting = setTimeout(() => { hint.hidden = true; }, 1500);
+    return false;
+  }
+
   #click(x, y) {
     const { timeline } = this;
     if (y < RULER) { this.setMoment(limited(timeline.time(x), 0, timeline.end)); return; }
@@ -174,9 +185,12 @@ class Controls {
   #keys() {
     const { timeline } = this, flip = id => document.getElementById(id).click();
     const color = value => document.querySelector(`input[name=color][value=${value}]`).click();
-    const rank = step => {
-      const { chosen } = timeline, band = chosen?.band || timeline.bands[0];
-      this.chooseRank(band, limited((chosen ? chosen.rank : -1) + step, 0, band.run.ranks - 1));
+    const rank = step => {  // past the last rank of a run follows the first of the next run
+      const { chosen, bands } = timeline, band = chosen?.band || bands[0], wanted = (chosen ? chosen.rank : -1) + step;
+      const other = chosen && bands[bands.indexOf(band) + Math.sign(step)];
+      if (other && wanted < 0) this.chooseRank(other, other.run.ranks - 1);
+      else if (other && wanted >= band.run.ranks) this.chooseRank(other, 0);
+      else this.chooseRank(band, limited(wanted, 0, band.run.ranks - 1));
     };
     const keys = {
       "+": () => timeline.zoom(1 / 1.5), "=": () => timeline.zoom(1 / 1.5), "-": () => timeline.zoom(1.5), "_": () => timeline.zoom(1.5),
@@ -188,6 +202,7 @@ class Controls {
       " ": () => this.toggle(), ".": () => this.stepTo(1), ",": () => this.stepTo(-1), m: () => flip("arrows"), c: () => flip("critical"), s: () => flip("side-by-side"),
       k: () => color({ state: "call", call: "wait", wait: "state" }[timeline.mode]), d: () => this.swapTheme(), 1: () => this.element.focus(),
       ...Object.fromEntries(PANELS.map(([name], i) => [i + 2, () => flip(`tab-${name}`)])),
+      i: () => this.setInterval([timeline.t0, timeline.t1].map(time => limited(time, 0, timeline.end))),
       "/": () => document.getElementById("search").focus(), "?": () => document.getElementById("help").showModal(),
       Escape: () => { this.search.clear(); this.choose(null); this.setInterval(null); this.setMoment(null); this.tooltip.hide(); },
     };
@@ -304,6 +319,8 @@ class Controls {
 function usesKey(target, key) {
   if (/^(select|textarea)$/i.test(target.tagName)) return true;
   if (/^input$/i.test(target.tagName) && !/^(checkbox|radio)$/.test(target.type)) return true;
-  if (target.type === "radio" || target.getAttribute?.("role") === "tab") return /^( |Enter|Arrow.*)$/.test(key);
-  return /^(input|button)$/i.test(target.tagName) && /^( |Enter)$/.test(key);
+  const role = target.getAttribute?.("role");
+  if (target.type === "radio" || role === "tab") return /^( |Enter|Arrow.*)$/.test(key);
+  if (/^(Arrow(Up|Down)|Page.*|Home|End)$/.test(key) && target.closest?.(".panels, #chosen, dialog")) return true;  // it scrolls
+  return (/^(input|button|a)$/i.test(target.tagName) || role === "button") && /^( |Enter)$/.test(key);
 }

@@ -103,14 +103,15 @@ function paintMatrix(canvas, { firsts, size, count }, lines, amounts, top, [acro
   const boxOf = (row, column) => [x(firsts[column]), y(firsts[row]), x(firsts[column + 1]) - x(firsts[column]), y(firsts[row + 1]) - y(firsts[row])];
   const inks = share => inkOn(mixed(high, low, 0.2 + 0.8 * Math.sqrt(share)));
   c.textAlign = "center";
+  const roomy = amounts.every((each, cell) => !count[cell] || c.measureText(unit(each)).width < across / size - 6) && down / size >= 16;  // all or no values
   amounts.forEach((each, cell) => {
     if (!count[cell]) return;
-    const [left, above, wide, tall] = boxOf(Math.floor(cell / size), cell % size), share = each / (top || 1), text = unit(each);
+    const [left, above, wide, tall] = boxOf(Math.floor(cell / size), cell % size), share = each / (top || 1);
     c.fillStyle = color(share);
     c.fillRect(left, above, wide, tall);
-    if (tall < 16 || c.measureText(text).width > wide - 6) return;
+    if (!roomy) return;
     c.fillStyle = inks(share);
-    c.fillText(text, left + wide / 2, above + tall / 2 + 0.5);
+    c.fillText(unit(each), left + wide / 2, above + tall / 2 + 0.5);
   });
   c.strokeStyle = theme.quiet;
   c.globalAlpha = 0.5;

@@ -17,7 +17,7 @@ const bar = (share, color, room = 160) => make("span", { className: "bar", style
 /** The width and the height for the contents of a panel without scrolling, in pixels. */
 function spaceIn(panel) {
   const { paddingLeft, paddingTop } = getComputedStyle(panel), { clientWidth, clientHeight } = panel.parentElement;
-  return [clientWidth - 2 * parseFloat(paddingLeft), (clientHeight || 300) - 2 * parseFloat(paddingTop) - 6];
+  return [clientWidth - 2 * parseFloat(paddingLeft), (clientHeight || 300) - 2 * parseFloat(paddingTop) - 6 - panel.reserved];
 }
 
 /**
@@ -25,7 +25,7 @@ function spaceIn(panel) {
  * A button shows all of them.
  */
 function drawFitting(panel, draw) {
-  const scroller = panel.parentElement, height = () => scroller.scrollHeight - scroller.clientHeight;
+  const scroller = panel.parentElement, height = () => panel.offsetHeight + panel.reserved - scroller.clientHeight;
   let most = draw(Infinity), rows = most;
   while (rows > 3 && height() > 0) draw(rows = Math.max(3, Math.min(rows - 1, rows - Math.floor(height() / ROW))));
   if (rows < most) {

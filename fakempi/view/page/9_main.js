@@ -18,6 +18,7 @@ async function main() {
   }
   const [run] = runs, { first } = run;
   if (first.compact) root.dataset.compact = "";
+  if (window.parent !== window) root.dataset.embedded = "";
   element("loading").remove();
   element("app").hidden = false;
   writeHead(runs);
@@ -71,8 +72,9 @@ function writeLegend(timeline) {
   const [band] = timeline.bands, { run, drawn } = band, { scheme } = band.painting, high = Math.min(Math.ceil(band.lo + band.count - 1e-9), run.ranks), items = [];
   const { found, empty } = legendShares(run, timeline.mode, scheme, [timeline.t0, timeline.t1], Math.floor(band.lo + 1e-9), high);
   const item = (color, name) => {
-    if (!name || !(found.get(name) > 0 || (name === "blocked" && found.has(name)))) return;
-    items.push(make("span", {}, make("i", { style: `background:${css(color)}` }), make("b", {}, name), ...empty ? [] : [make("em", {}, percent(found.get(name)))]));
+    const endless = run.stuckOf.size > 0 && (name === "blocked" || (name === "idle" && run.stuckOf.size < run.ranks));  // drawn after the end of the run
+    if (!name || !(found.get(name) > 0 || endless)) return;
+    items.push(make("span", {}, make("i", { style: `background:${css(color)}` }), make("b", {}, name), ...empty ? [] : [make("em", {}, percent(found.get(name) || 0))]));
   };
   for (const one of scheme.classes) item(one.color, one.name);
   item(scheme.ground, scheme.idle);
@@ -105,7 +107,7 @@ function makePanels(runs, timeline, controls) {
     if (stuck) controls.choose({ band, ...lookUp(run, rank, stuck.since) });
   };
   for (const [name, words] of PANELS) {
-    panels[name] = make("div", { className: "panel", id: `panel-${name}`, role: "tabpanel", hidden: true, tabIndex: -1, "aria-labelledby": `tab-${name}` });
+    panels[name] = make("div", { className: "panel", id: `panel-${name}`, role: "tabpanel", hidden: true, tabIndex: 0, "aria-labelledby": `tab-${name}` });
     buttons[name] = make("button", { type: "button", id: `tab-${name}`, role: "tab", "aria-controls": `panel-${name}`, onclick: () => open(name) }, words);
     holder.append(panels[name]);
     tabs.append(buttons[name]);
@@ -127,10 +129,13 @@ function makePanels(runs, timeline, controls) {
   };
   const ofOne = ["waits", "matrix", "blocks", "critical"];
   const draw = () => {
+    const oneOf = runs.length > 1 && ofOne.includes(current), panel = panels[current];
+    panel.reserved = oneOf ? 34 : 0;  // pixels for the line with the title of the run
     drawers[current]();
-    if (runs.length < 2 || !ofOne.includes(current)) return;
-    const { run } = controls.current, title = run.title || `run ${runs.indexOf(run) + 1}`;
-    panels[current].prepend(make("p", { className: "quiet whose" }, `${title}; click into the other one for its own.`));
+    if (!oneOf) return;
+    const band = controls.current, other = timeline.bands.find(each => each !== band);
+    const swap = make("button", { type: "button", className: "swap", onclick: () => { controls.current = other; draw(); panel.querySelector(".swap").focus(); } }, `show ${timeline.titleOf(other)}`);
+    panel.prepend(make("p", { className: "quiet whose" }, `${timeline.titleOf(band)}; `, swap));
   };
   function open(name) {
     current = controls.tab = name;
