@@ -131,13 +131,14 @@ class Search {
 
   #show(open) {
     this.list.hidden = !open;
+    const entry = open && document.getElementById(`hit-${this.hit}`);
+    if (entry) this.input.setAttribute("aria-activedescendant", entry.id); else this.input.removeAttribute("aria-activedescendant");
     this.input.setAttribute("aria-expanded", open);
   }
 
   clear() {
     [this.hits, this.hit] = [[], -1];
     this.input.value = this.output.textContent = "";
-    this.input.removeAttribute("aria-activedescendant");
     this.#fill();
     this.#show(false);
   }
@@ -156,8 +157,8 @@ class Search {
     if (entry) {
       entry.setAttribute("aria-selected", "true");
       entry.scrollIntoView({ block: "nearest" });
-      this.input.setAttribute("aria-activedescendant", entry.id);
-    } else this.input.removeAttribute("aria-activedescendant");
+    }
+    this.#show(document.activeElement === this.input);
     this.controls.showHit(this.hits[index]);
   }
 }
