@@ -90,7 +90,8 @@ def test_the_wait_for_graph_is_saved_as_svg(opened: Open, name: str, tmp_path: P
 
 REACHED = """() => {
   const all = [...document.querySelectorAll("a, button, input, select, [tabindex]")];
-  const wanted = all.filter(one => one.checkVisibility() && one.tabIndex >= 0 && !one.disabled && !(one.type === "radio" && !one.checked));
+  const usable = one => one.tabIndex >= 0 && !one.disabled && !(one.type === "radio" && !one.checked);
+  const wanted = all.filter(one => one.checkVisibility() && usable(one));
   for (const one of wanted) one.dataset.wanted = "";
   return wanted.length;
 }"""
@@ -125,7 +126,7 @@ def test_tab_reaches_every_control_with_a_visible_focus(opened: Open, name: str,
 
 
 def test_cells_intervals_and_the_other_run_have_keys(opened: Open) -> None:
-    """Arrow keys read cells of the matrix, i selects the visible interval, ranks of the second run follow those of the first."""
+    """Arrow keys read cells of the matrix, i selects the visible interval, and the second run follows the first."""
     page = opened("mixed", "#tab=matrix", viewport=LARGE)
     page.focus("#panel-matrix canvas")
     page.keyboard.press("ArrowRight")

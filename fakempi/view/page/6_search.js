@@ -1,6 +1,7 @@
 // The search: the calls, messages and regions that a text names, and the list of them below its box.
 
-const LISTED = 200;  // maximum number of entries in the list
+const LISTED = 200;    // maximum number of entries in the list
+const LIVE = 100000;   // with more messages, a search starts with Enter instead of each letter: it takes a tenth of a second
 
 /** For each site of a call, whether it is that of a collective: the messages of it are parts of one call. */
 function collectiveSites(run) {
@@ -18,8 +19,8 @@ function inCall(run, row) {
 }
 
 /**
- * The calls and regions with a name; if there are none, those whose name, file, line or algorithm contains the text. A call is one hit: neither
- * its messages nor the calls that its algorithm uses are further ones.
+ * The calls and regions with a name; if there are none, those whose name, file, line or algorithm contains the text. A call is one hit: its
+ * messages, and the calls that its algorithm uses, are not.
  */
 function searched(run, text) {
   const words = text.toLowerCase().replace(/\s+/g, " ").trim(), name = words.replace(/^(mpi_|comm\.)/, "").replace(/\(\)?$/, "");
@@ -41,7 +42,7 @@ function hitsOf(run, fits, named, blocked) {
     add(region.rank[row], times[region.start[row]], run.at(region.end[row]), place ? `${name}, ${place}` : name);
   }
   const sends = new Map(), key = (call, rank, time) => `${call} ${rank} ${time}`;
-  const side = i => {
+  for (let i = 0; i < run.messages; i++) {
     const call = message.call[i], received = message.receive_call[i];
     if (fits[call] && !collective[call]) {
       const each = key(call, message.source[i], message.posted[i]);
@@ -49,11 +50,11 @@ function hitsOf(run, fits, named, blocked) {
       add(message.source[i], times[message.posted[i]], times[message.sent[i]], run.place(call), { message: i });
     }
     used[call] = used[received] = 1;
-  };
-  for (let i = 0; i < run.messages; i++) side(i);
+  }
   for (let i = 0; i < run.messages; i++) {  // a Sendrecv that has sent, too, is a hit already
-    const call = message.receive_call[i], rank = message.dest[i], each = key(call, rank, message.awaited[i]);
+    const call = message.receive_call[i], rank = message.dest[i];
     if (!fits[call] || collective[call]) continue;
+    const each = key(call, rank, message.awaited[i]);
     if (sends.get(each)) sends.set(each, sends.get(each) - 1);
     else add(rank, Math.min(run.at(message.awaited[i]), run.arrived(i)), run.arrived(i), run.place(call), { message: i });
   }
@@ -80,7 +81,7 @@ class Search {
     this.controls = controls;
     [this.input, this.output, this.list] = ["search", "hits", "found"].map(id => document.getElementById(id));
     [this.hits, this.hit, this.words] = [[], -1, ""];
-    this.input.addEventListener("input", () => this.#typed());
+    this.input.addEventListener("input", () => this.#typed(false));
     this.input.addEventListener("focus", () => this.#show(this.hits.length > 0));
     this.input.addEventListener("keydown", event => this.#key(event));
     this.input.closest(".find").addEventListener("focusout", event => {
@@ -110,9 +111,15 @@ class Search {
   }
 
   /** Find the hits of the text in all runs, count and list them. */
-  #typed() {
+  #typed(enter) {
     const text = this.input.value.trim(), rank = this.#rank(), { bands } = this.controls.timeline, { run } = this.controls.current;
     this.hit = -1;
+    if (!enter && text && rank === null && bands.reduce((sum, band) => sum + band.run.messages, 0) > LIVE) {
+      this.hits = [];
+      this.output.textContent = "Press Enter to search.";
+      this.#show(false);
+      return;
+    }
     this.hits = rank === null ? bands.flatMap(band => searched(band.run, text).map(hit => ({ ...hit, band }))) : [];
     const none = rank === null ? `No call, file or region matches “${text}”.` : rank < run.ranks ? "" : `The ranks are 0 to ${run.ranks - 1}.`;
     this.output.textContent = this.hits.length ? many(this.hits.length, "result") : text && none;
@@ -145,7 +152,7 @@ class Search {
 
   /** Go to the next or the previous hit, and around. */
   next(step) {
-    if (!this.hits.length) { if (this.input.value.trim()) this.#typed(); if (!this.hits.length) return; }
+    if (!this.hits.length) { if (this.input.value.trim()) this.#typed(true); if (!this.hits.length) return; }
     this.go(this.hit < 0 && step < 0 ? this.hits.length - 1 : (this.hit + step + this.hits.length) % this.hits.length);
   }
 

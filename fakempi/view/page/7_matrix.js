@@ -3,7 +3,7 @@
 const CELLS = 128;  // rows and columns, at most
 const MARGIN = { left: 60, top: 38, right: 84, bottom: 4 };  // pixels for the axis of senders, of receivers, and for the scale
 const STRETCH = 1.8;   // cells are at most this much wider than high
-const BESIDE = 260;    // pixels for the texts right of the matrix
+const FOR_TEXT = 260;    // pixels for the texts right of the matrix
 
 /** Messages and bytes between groups of ranks, by sender and receiver; `firsts` has the first rank of each group. */
 function matrixOf(run, interval) {
@@ -92,7 +92,7 @@ function sized(canvas, across, down) {
 function plotSize(panel, right) {
   const [wide, high] = spaceIn(panel), space = wide - MARGIN.left - right;
   const height = limited(Math.min(high - MARGIN.top - MARGIN.bottom, space), 60, 640);
-  return [wide < 560 ? height : limited(space - BESIDE, height, STRETCH * height), height];
+  return [wide < 560 ? height : limited(space - FOR_TEXT, height, STRETCH * height), height];
 }
 
 /** Cells, boundaries of levels, both axes, and the scale. `chosen` is the cell with a frame: [row, column]. */
@@ -103,7 +103,7 @@ function paintMatrix(canvas, { firsts, size, count }, lines, amounts, top, [acro
   const boxOf = (row, column) => [x(firsts[column]), y(firsts[row]), x(firsts[column + 1]) - x(firsts[column]), y(firsts[row + 1]) - y(firsts[row])];
   const inks = share => inkOn(mixed(high, low, 0.2 + 0.8 * Math.sqrt(share)));
   c.textAlign = "center";
-  const roomy = amounts.every((each, cell) => !count[cell] || c.measureText(unit(each)).width < across / size - 6) && down / size >= 16;  // all or no values
+  const roomy = down / size >= 16 && amounts.every((each, cell) => !count[cell] || c.measureText(unit(each)).width < across / size - 6);  // all values or none
   amounts.forEach((each, cell) => {
     if (!count[cell]) return;
     const [left, above, wide, tall] = boxOf(Math.floor(cell / size), cell % size), share = each / (top || 1);

@@ -132,7 +132,7 @@ function waitGraph(run, choose) {
   return make("figure", {}, svg, make("figcaption", {}, save, key));
 }
 
-/** The style of the graph in a file of its own: light, since it is for papers. */
+/** The style of the graph in its file: light, since it is for papers. */
 const GRAPH_STYLE = `svg{font-family:"Helvetica Neue",Arial,"Noto Sans",sans-serif;font-size:12px}.node{fill:#f0f0ea;stroke:#626b7a}
 .node.circle{stroke:#b8420a;stroke-width:2}.node.over{stroke-dasharray:3 3;fill:none}text{fill:#1b2230;text-anchor:middle}text.small{fill:#565f6d;font-size:10.5px}
 path{fill:none;stroke:#626b7a;stroke-width:1.3}path.circle{stroke:#b8420a;stroke-width:2.2}path.miss{stroke:#1f5fa8;stroke-dasharray:4 4}
