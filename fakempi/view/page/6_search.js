@@ -80,7 +80,7 @@ class Search {
   constructor(controls) {
     this.controls = controls;
     [this.input, this.output, this.list] = ["search", "hits", "found"].map(id => document.getElementById(id));
-    [this.hits, this.hit, this.words] = [[], -1, ""];
+    [this.hits, this.hit] = [[], -1];
     this.input.addEventListener("input", () => this.#typed(false));
     this.input.addEventListener("focus", () => this.#show(this.hits.length > 0));
     this.input.addEventListener("keydown", event => this.#key(event));
