@@ -73,9 +73,11 @@ def shared_packages(script: Script) -> None:
 
 
 def programs(script: Script) -> None:
-    """Shells and SimGrid's SMPI, which tests start."""
+    """Shells and SimGrid's SMPI, which tests start, and axe-core, which tests of the page load into a browser."""
     if not all(map(shutil.which, ("fish", "zsh", "smpicc"))):
         script.step("programs of the distribution", "system", from_the_distribution("fish zsh libsimgrid-dev"), makes=True)
+    install = "npm install --global axe-core > /dev/null 2>&1 || echo cannot install axe-core here: its tests are skipped"
+    script.step("axe-core, for tests of accessibility", "system", {install: 120}, makes=True)
 
 
 def packages(script: Script) -> None:

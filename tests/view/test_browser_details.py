@@ -103,7 +103,7 @@ def test_the_matrix_has_axes_a_scale_and_units(opened: Open) -> None:
     }""")
     page.click("#tab-matrix")
     drawn = page.evaluate("() => window.words")
-    assert {"from", "to rank", "24 kB", "12 kB", "0 B", *"01234567"} <= set(drawn)
+    assert {"from rank", "to rank", "24 kB", "12 kB", "0 B", *"01234567"} <= set(drawn)
     shares = page.evaluate("""() => {
       const canvas = document.querySelector("#panel-matrix canvas"), panel = document.querySelector(".panels");
       return canvas.clientHeight / panel.clientHeight;

@@ -31,10 +31,10 @@ function exactly(bytes) {
   return `${bytes} byte${bytes === 1 ? "" : "s"}` + (bytes >= 10000 ? ` (${amount(bytes)})` : "");
 }
 
-/** A share as a percentage: whole, except "<1%" above 0 and ">99%" below 1. */
+/** A share as a percentage: whole, except "<1%" above 0 and ">99%" below 1. Sums of times have errors of rounding. */
 function percent(share) {
-  if (share > 0 && share < 0.005) return "<1%";
-  if (share >= 0.995 && share < 1) return ">99%";
+  if (share > 1e-9 && share < 0.005) return "<1%";
+  if (share >= 0.995 && share < 1 - 1e-9) return ">99%";
   return Math.round(100 * share) + "%";
 }
 

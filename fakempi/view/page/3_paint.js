@@ -43,7 +43,7 @@ function coloring(run, mode, theme) {
       classes: [...busy, ...idle, stuck], ground: rgb(theme.soft), idle: "",
       busy: (kind, thing) => classOf(kind === COMPUTES ? run.kindOfCompute(thing) : run.kindOfMessage(thing)),
       wait: row => run.wait.call[row] ? busy.length + classOf(run.kindOfCall(run.wait.call[row])) : -1,
-      note: "pale where the rank waits in that call",
+      note: "pale where the rank waits in that call; a region includes all that happens in it",
     };
   }
   if (mode === "wait") {
@@ -74,7 +74,6 @@ class Painting {
     this.classes = classesOf(run, mode, scheme);
     this.planes = scheme.classes.map(() => new Float32Array(width + 2));
     this.image = new ImageData(width, Math.max(rows.length, 1));
-    this.sums = new Float64Array(scheme.classes.length + 1);
     this.touched = new Uint8Array(scheme.classes.length);  // classes that occur in the row
   }
 
@@ -99,7 +98,7 @@ class Painting {
       const stuck = run.stuckOf.size && run.stuckOf.get(rank);
       if (stuck) this.#cover(planes.length - 1, stuck.since, run.end);
     }
-    this.#color(row, counted, lastRank - firstRank);
+    this.#color(row, counted);
   }
 
   #cover(which, start, end) {
@@ -144,8 +143,8 @@ class Painting {
   }
 
   /** Convert differences to shares, and shares to colors: class by class, so that each loop is short. */
-  #color(row, counted, ranks) {
-    const { planes, width, sums, run, t0, t1 } = this, { classes, ground } = this.scheme, each = 1 / counted;
+  #color(row, counted) {
+    const { planes, width, run, t0, t1 } = this, { classes, ground } = this.scheme, each = 1 / counted;
     const { left, red, green, blue, pixels } = this.mix ??= {
       left: new Float32Array(width), red: new Float32Array(width), green: new Float32Array(width), blue: new Float32Array(width),
       pixels: new Uint32Array(this.image.data.buffer),
@@ -155,23 +154,20 @@ class Painting {
     for (let which = 0; which < planes.length; which++) {
       const plane = planes[which], [r, g, b] = classes[which].color.map((part, i) => part - ground[i]);
       if (!this.touched[which]) continue;
-      let total = 0, sum = 0;
+      let total = 0;
       for (let x = 0; x < width; x++) {
         total += plane[x];
         let share = total * each;
         if (share > left[x]) share = left[x];
         if (share < 1e-4) continue;
         left[x] -= share; red[x] += share * r; green[x] += share * g; blue[x] += share * b;
-        sum += share;
       }
-      sums[which] += sum * ranks;
     }
     const scale = width / (t1 - t0), begin = limited((0 - t0) * scale, 0, width), finish = limited(((run.timeless ? 0 : run.end) - t0) * scale, 0, width);
     for (let x = 0, at = width * row; x < width; x++, at++) {
       const alpha = 255 * Math.max(Math.min(x + 1, finish) - Math.max(x, begin), 0);  // transparent before the start and after the end
       pixels[at] = (alpha << 24 | blue[x] << 16 | green[x] << 8 | red[x]) >>> 0;
     }
-    sums[planes.length] += (finish - begin) * ranks;
   }
 }
 

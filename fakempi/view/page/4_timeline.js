@@ -83,6 +83,8 @@ class Timeline {
   time(x, band = this.column(x)) { return this.t0 + (x - band.left) / this.wide * (this.t1 - this.t0); }
   right(band) { return band.left + this.wide; }
 
+  titleOf(band) { return band.run.title || `run ${this.bands.indexOf(band) + 1}`; }
+
   /** The run at x: if two runs are one above the other, the first. */
   column(x) { return this.columns.findLast(band => x >= band.left - this.gutter) || this.bands[0]; }
   get columns() { return this.sideBySide ? this.bands : this.bands.slice(0, 1); }
@@ -93,7 +95,7 @@ class Timeline {
   inner(band) {
     const { lane, folded } = band;
     if (folded || lane < 6) return [0, lane];
-    const strip = lane >= 26 ? Math.min(lane * 0.32, 20) : 0, gap = Math.min(Math.max(lane * 0.12, 1), 7);
+    const strip = lane >= 26 ? limited(lane * 0.42, 12, 20) : 0, gap = Math.min(Math.max(lane * 0.12, 1), 7);
     return [strip + gap / 2, lane - strip - gap];
   }
 
@@ -187,18 +189,17 @@ class Timeline {
     c.clearRect(0, 0, this.width, this.height);
     this.theme = readTheme();
     this.layout();
-    this.shares = null;
     let coarse = false;
-    for (const [i, band] of this.bands.entries()) {
+    for (const band of this.bands) {
       coarse = this.#drawBand(c, band) || coarse;
-      if (this.bands.length > 1) this.#drawTitle(c, band, i);
+      if (this.bands.length > 1) this.#drawTitle(c, band);
     }
     this.#drawRuler(c);
     this.drawOver();
     this.spent = performance.now() - started;
     this.element.dataset.frame = this.spent.toFixed(1);
     this.#tell();
-    this.onshares?.(this.shares, this.bands[0].drawn);
+    this.ondrawn?.();
     clearTimeout(this.rest);
     if (coarse) this.rest = setTimeout(() => this.#refine(), 150);
   }
@@ -238,9 +239,8 @@ class Timeline {
       painting.paint();
       band.painting = Object.assign(this.#kept(painting), { key });
     }
-    const { canvas, sums, scheme, stride } = band.painting;
+    const { canvas, stride } = band.painting;
     band.stride = stride;
-    if (!this.shares) this.shares = { scheme, sums };
     c.save();
     c.beginPath();
     const outside = this.t0 <= 0 ? 12 : 0;  // space for heads at time 0; later, lines that start earlier end at the edge
@@ -296,22 +296,22 @@ class Timeline {
     c.textBaseline = "middle";
     for (const [rank] of rows) {
       const top = this.y(band, rank), strip = inset - 3;
-      c.font = this.font(Math.min(11, strip * 0.75));
+      c.font = this.font(limited(strip * 0.8, 9, 11));
       for (let i = regionsOf.from[rank]; i < regionsOf.from[rank + 1]; i++) {
         const row = regionsOf.order[i], depth = region.parent[row] < 0 ? 0 : 1;
         const x0 = Math.max(this.x(times[region.start[row]], band), band.left), x1 = Math.min(this.x(Math.min(run.at(region.end[row]), run.end), band), this.right(band));
         if (x1 - x0 < 1.5 || depth) continue;
         c.fillStyle = this.theme.soft;
         c.fillRect(x0, top + 2, x1 - x0 - 1, strip);
-        this.#words(c, run.regionName(row), x0 + 5, top + 2 + strip / 2, x1 - x0 - 10, this.theme.ink);
+        this.#words(c, [run.regionName(row), run.names[region.name[row]]], x0 + 5, top + 2 + strip / 2, x1 - x0 - 10, this.theme.ink);
       }
-      if (high < 15 || this.mode === "wait") continue;
-      c.font = this.font(11);
+      if (high < 12 || this.mode === "wait") continue;
+      c.font = this.font(Math.min(11, high * 0.75));
       const end = span.first[rank + 1];
       for (let i = firstWhere(span.first[rank], end, i => span.to[i] > this.t0); i < end && span.from[i] < this.t1; i++) {
         const x0 = Math.max(this.x(span.from[i], band), band.left), x1 = Math.min(this.x(span.to[i], band), this.right(band));
-        if (x1 - x0 < 24) continue;
-        this.#words(c, this.spanWords(run, rank, i), x0 + 6, top + inset + high / 2 + 0.5, x1 - x0 - 12, inks[busy[i]]);
+        if (x1 - x0 < 24) continue;  // fewer than two characters
+        this.#words(c, [this.spanWords(run, rank, i)], x0 + 6, top + inset + high / 2 + 0.5, x1 - x0 - 12, inks[busy[i]]);
       }
     }
   }
@@ -323,14 +323,10 @@ class Timeline {
     return source[thing] === rank ? `to ${dest[thing]}` : `from ${source[thing]}`;
   }
 
-  #words(c, words, x, y, room, color) {
-    if (room < 10) return;
-    let shown = words;
-    if (c.measureText(shown).width > room) {
-      shown = shown.slice(0, Math.floor(shown.length * room / c.measureText(shown).width) - 1);
-      if (shown.length < 3) return;
-      shown += "…";
-    }
+  /** The first of some texts that fits, if any does: a part of a word would be read as another word. */
+  #words(c, candidates, x, y, room, color) {
+    const shown = candidates.find(words => c.measureText(words).width <= room);
+    if (!shown) return;
     c.fillStyle = color;
     c.fillText(shown, x, y);
   }
@@ -471,11 +467,11 @@ class Timeline {
     c.textAlign = "left";
   }
 
-  #drawTitle(c, band, i) {
+  #drawTitle(c, band) {
     c.font = this.font(12, "600");
-    c.fillStyle = this.theme.ink;
     c.textBaseline = "middle";
-    c.fillText(`${band.run.title || "run " + (i + 1)}: ${seconds(band.run.time)}`, band.left, band.top - TITLE / 2 + 1);
+    const time = seconds(band.run.time);
+    this.#words(c, [`${this.titleOf(band)}: ${time}`, this.titleOf(band), time], band.left, band.top - TITLE / 2 + 1, this.wide, this.theme.ink);
   }
 
   #drawRuler(c) {
@@ -547,7 +543,7 @@ class Timeline {
   #drawChosen(c) {
     const { chosen } = this;
     if (!chosen) return;
-    const { band, rank, message } = chosen;
+    const { band, rank, message, call } = chosen;
     c.save();
     c.beginPath();
     c.rect(band.left - 3, band.top, this.wide + 3, band.height);
@@ -556,6 +552,11 @@ class Timeline {
     c.strokeStyle = this.theme.accent;
     c.lineWidth = 1.5;
     c.strokeRect(band.left - 2, y + 0.5, this.wide + 1, Math.max(band.lane - 1, 1));
+    if (call) {  // a search result: its interval
+      const x0 = this.x(call.start, band), x1 = Math.max(this.x(call.end, band), x0 + 2);
+      c.lineWidth = 3;
+      c.strokeRect(x0, y + 1.5, x1 - x0, Math.max(band.lane - 3, 1));
+    }
     if (message >= 0) {
       if (this.t0 > 0) { c.beginPath(); c.rect(band.left, band.top, this.wide, band.height); c.clip(); }
       const ends = this.arrow(band, message);

@@ -67,6 +67,10 @@ function ofMessage(run, i) {
 /** A title, and pairs of a name and a value. */
 function describe(run, found) {
   const { times } = run;
+  if (found.call) {  // a search result
+    const { words, start, end } = found.call, name = words.replace(/, /, "\n").split("\n");
+    return { title: name[0], items: [["call", name[1] || ""], ["from, to", `${seconds(start, 6)} to ${seconds(end, 6)}`], ["takes", seconds(end - start)]] };
+  }
   if (found.stuck) {
     const { call, site, since, wants, polls } = found.stuck;
     return { title: `${call} at ${site}`, items: [[`rank ${found.rank}`, polls ? "polls without success" : "blocked"], ["since", seconds(since, 6)], ["waits for", wants.map(want => want.words).join("; ")]] };

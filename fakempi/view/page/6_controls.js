@@ -8,7 +8,7 @@ class Controls {
     this.current = timeline.bands[0];
     this.#pointer();
     this.#keys();
-    this.#search();
+    this.search = new Search(this);
     this.#player();
     this.#address();
     const on = (id, act) => document.getElementById(id).addEventListener("click", act);
@@ -96,6 +96,7 @@ class Controls {
     let drag = null;
     const place = event => { const box = element.getBoundingClientRect(); return [event.clientX - box.left, event.clientY - box.top]; };
     element.addEventListener("wheel", event => {
+      if (!this.#takesWheel()) return;
       event.preventDefault();
       const [x, y] = place(event), { band } = timeline.at(x, y);
       const unit = event.deltaMode ? 30 : 1, dx = event.deltaX * unit, dy = event.deltaY * unit;
@@ -148,6 +149,16 @@ class Controls {
     element.addEventListener("dblclick", event => { const [x] = place(event); timeline.zoom(0.25, timeline.time(x)); });
   }
 
+  /** In a page that embeds this one, the wheel scrolls that page until the timeline has the focus. */
+  #takesWheel() {
+    if (!("embedded" in document.documentElement.dataset) || (document.hasFocus() && this.element.contains(document.activeElement))) return true;
+    const hint = document.getElementById("hint");
+    hint.hidden = false;
+    clearTimeout(this.hinting);
+    this.hinting = setTimeout(() => { hint.hidden = true; }, 1500);
+    return false;
+  }
+
   #click(x, y) {
     const { timeline } = this;
     if (y < RULER) { this.setMoment(limited(timeline.time(x), 0, timeline.end)); return; }
@@ -174,9 +185,12 @@ class Controls {
   #keys() {
     const { timeline } = this, flip = id => document.getElementById(id).click();
     const color = value => document.querySelector(`input[name=color][value=${value}]`).click();
-    const rank = step => {
-      const { chosen } = timeline, band = chosen?.band || timeline.bands[0];
-      this.chooseRank(band, limited((chosen ? chosen.rank : -1) + step, 0, band.run.ranks - 1));
+    const rank = step => {  // past the last rank of a run follows the first of the next run
+      const { chosen, bands } = timeline, band = chosen?.band || bands[0], wanted = (chosen ? chosen.rank : -1) + step;
+      const other = chosen && bands[bands.indexOf(band) + Math.sign(step)];
+      if (other && wanted < 0) this.chooseRank(other, other.run.ranks - 1);
+      else if (other && wanted >= band.run.ranks) this.chooseRank(other, 0);
+      else this.chooseRank(band, limited(wanted, 0, band.run.ranks - 1));
     };
     const keys = {
       "+": () => timeline.zoom(1 / 1.5), "=": () => timeline.zoom(1 / 1.5), "-": () => timeline.zoom(1.5), "_": () => timeline.zoom(1.5),
@@ -188,8 +202,9 @@ class Controls {
       " ": () => this.toggle(), ".": () => this.stepTo(1), ",": () => this.stepTo(-1), m: () => flip("arrows"), c: () => flip("critical"), s: () => flip("side-by-side"),
       k: () => color({ state: "call", call: "wait", wait: "state" }[timeline.mode]), d: () => this.swapTheme(), 1: () => this.element.focus(),
       ...Object.fromEntries(PANELS.map(([name], i) => [i + 2, () => flip(`tab-${name}`)])),
+      i: () => this.setInterval([timeline.t0, timeline.t1].map(time => limited(time, 0, timeline.end))),
       "/": () => document.getElementById("search").focus(), "?": () => document.getElementById("help").showModal(),
-      Escape: () => { this.clearSearch(); this.choose(null); this.setInterval(null); this.setMoment(null); this.tooltip.hide(); },
+      Escape: () => { this.search.clear(); this.choose(null); this.setInterval(null); this.setMoment(null); this.tooltip.hide(); },
     };
     addEventListener("keydown", event => {
       if (document.getElementById("help").open) return;  // Escape closes it
@@ -201,44 +216,16 @@ class Controls {
 
   // -- search ---------------------------------------------------------------------------------------------------
 
-  #search() {
-    const input = document.getElementById("search"), output = document.getElementById("hits");
-    let last = "";
-    this.hits = [];
-    input.addEventListener("keydown", event => {
-      if (event.key === "Escape") { this.clearSearch(); this.element.focus(); }
-      if (event.key !== "Enter") return;
-      const words = input.value.trim().toLowerCase(), { run } = this.current;
-      const number = /^(?:rank\s*)?(\d+)$/.exec(words);
-      if (!words) { output.textContent = ""; return; }
-      if (number) {
-        const rank = Number(number[1]);
-        output.textContent = rank < run.ranks ? "" : `The ranks are 0 to ${run.ranks - 1}.`;
-        if (rank < run.ranks) this.chooseRank(this.current, rank);
-        return;
-      }
-      if (words !== last || !this.hits.length) { this.hits = searched(run, words); this.hit = -1; last = words; }
-      if (!this.hits.length) output.textContent = `No call, file or region matches “${input.value.trim()}”.`;
-      else this.nextHit(event.shiftKey && this.hit >= 0 ? -1 : 1);
-    });
-    input.addEventListener("input", () => { this.hits = []; output.textContent = ""; });
-  }
-
-  clearSearch() {
-    this.hits = [];
-    document.getElementById("search").value = document.getElementById("hits").textContent = "";
-  }
-
   /** Select the next or the previous search result; without a search, the next or the previous interval of the selected rank. */
   nextHit(step) {
-    const { hits, current: band } = this;
-    if (!hits.length) { this.next(step); return; }
-    this.hit = (this.hit + step + hits.length) % hits.length;
-    document.getElementById("hits").textContent = `${whole(this.hit + 1)} of ${whole(hits.length)}`;
-    const hit = hits[this.hit];
-    if (hit.message >= 0) { this.chooseMessage(band, hit.message, hit.rank); return; }
-    this.choose({ band, ...lookUp(band.run, hit.rank, hit.start), rank: hit.rank });
-    this.timeline.reveal(band, hit.rank, hit.start, hit.end);
+    if (this.search.hits.length) this.search.next(step); else this.next(step);
+  }
+
+  showHit(hit) {
+    const { band, rank, start, end, message } = hit;
+    if (message >= 0) { this.chooseMessage(band, message, rank); return; }
+    this.choose({ band, rank, time: start, span: -1, wait: -1, message: -1, stuck: null, call: hit });
+    this.timeline.reveal(band, rank, start, end);
   }
 
   // -- play -----------------------------------------------------------------------------------------------------
@@ -332,31 +319,8 @@ class Controls {
 function usesKey(target, key) {
   if (/^(select|textarea)$/i.test(target.tagName)) return true;
   if (/^input$/i.test(target.tagName) && !/^(checkbox|radio)$/.test(target.type)) return true;
-  if (target.type === "radio" || target.getAttribute?.("role") === "tab") return /^( |Enter|Arrow.*)$/.test(key);
-  return /^(input|button)$/i.test(target.tagName) && /^( |Enter)$/.test(key);
-}
-
-/** Messages, compute intervals and regions whose call, file or name contains a text, by time. */
-function searched(run, words) {
-  const fits = run.calls.map(([name, file, line], i) => i > 0 && `${name} at ${file}:${line} ${file}`.toLowerCase().includes(words));
-  const named = run.names.map(name => name && name.toLowerCase().includes(words));
-  const hits = [], { message, compute, region, times } = run;
-  for (let row = 0; row < region.rank.length; row++) {
-    if (named[region.name[row]] || named[region.algorithm[row]]) {
-      hits.push({ rank: region.rank[row], start: times[region.start[row]], end: Math.min(run.at(region.end[row]), run.end), message: -1 });
-    }
-  }
-  if (!hits.length || fits.some(Boolean)) {
-    for (let i = 0; i < run.messages; i++) {
-      const sends = fits[message.call[i]];
-      if (sends || fits[message.receive_call[i]]) hits.push({ rank: sends ? message.source[i] : message.dest[i], start: run.start(i), end: run.arrived(i), message: i });
-    }
-    for (let row = 0; row < compute.rank.length; row++) {
-      if (fits[compute.call[row]]) hits.push({ rank: compute.rank[row], start: times[compute.start[row]], end: times[compute.end[row]], message: -1 });
-    }
-    for (const stuck of run.stuckOf.values()) {
-      if (`${stuck.call} at ${stuck.site}`.toLowerCase().includes(words)) hits.push({ rank: stuck.rank, start: stuck.since, end: run.end, message: -1 });
-    }
-  }
-  return hits.sort((one, other) => one.start - other.start || one.rank - other.rank);
+  const role = target.getAttribute?.("role");
+  if (target.type === "radio" || role === "tab") return /^( |Enter|Arrow.*)$/.test(key);
+  if (/^(Arrow(Up|Down)|Page.*|Home|End)$/.test(key) && target.closest?.(".panels, #chosen, dialog")) return true;  // it scrolls
+  return (/^(input|button|a)$/i.test(target.tagName) || role === "button") && /^( |Enter)$/.test(key);
 }

@@ -1,10 +1,12 @@
 // The panels below the timeline: summary, wait states, blocks, critical path. Times refer to the selected interval.
 
+const ROW = 19;     // pixels: the height of a row of a table, about
 const FEW = 1024;   // maximum number of ranks in the panel of blocks
 
+/** A table. Each column has a head, whether it contains numbers, and whether its head is only for screen readers. */
 function table(heads, rows) {
-  const made = make("table", {}, heads.every(([words]) => !words) ? null : make("thead", {}, make("tr", {}, ...heads.map(([words, number]) => make("th", { className: number ? "number" : "", scope: "col" }, words)))));
-  const body = make("tbody");
+  const head = heads.map(([words, number, unseen]) => make("th", { className: number ? "number" : "", scope: "col" }, unseen ? make("span", { className: "unseen" }, words) : words));
+  const made = make("table", { className: heads.every(([, , unseen]) => unseen) ? "headless" : "" }, make("thead", {}, make("tr", {}, ...head))), body = make("tbody");
   for (const row of rows) body.append(make("tr", {}, ...row.map((cell, i) => make("td", { className: heads[i][1] ? "number" : "" }, ...typeof cell === "string" ? unbroken(cell) : [cell]))));
   made.append(body);
   return made;
@@ -15,80 +17,81 @@ const bar = (share, color, room = 160) => make("span", { className: "bar", style
 /** The width and the height for the contents of a panel without scrolling, in pixels. */
 function spaceIn(panel) {
   const { paddingLeft, paddingTop } = getComputedStyle(panel), { clientWidth, clientHeight } = panel.parentElement;
-  return [clientWidth - 2 * parseFloat(paddingLeft), (clientHeight || 300) - 2 * parseFloat(paddingTop) - 6];
+  return [clientWidth - 2 * parseFloat(paddingLeft), (clientHeight || 300) - 2 * parseFloat(paddingTop) - 6 - panel.reserved];
 }
 
-/** The length of the part of [start, end] inside the interval. */
-const within = (interval, start, end) => Math.min(end, interval[1]) - Math.max(start, interval[0]);
+/**
+ * Draw a panel with as many rows in its lists as fit: `draw` gets the maximum number of rows, and returns how many there are in the longest list.
+ * A button shows all of them.
+ */
+function drawFitting(panel, draw) {
+  const scroller = panel.parentElement, height = () => panel.offsetHeight + panel.reserved - scroller.clientHeight;
+  let most = draw(Infinity), rows = most;
+  while (rows > 3 && height() > 0) draw(rows = Math.max(3, Math.min(rows - 1, rows - Math.floor(height() / ROW))));
+  if (rows < most) {
+    const all = make("button", { type: "button", className: "more", onclick: () => { draw(Infinity); panel.focus(); } }, `Show all ${most} rows`);
+    panel.querySelector("h2.long").prepend(all);
+  }
+}
 
 function drawSummary(runs, panel, timeline, interval) {
   const theme = readTheme();
   const named = new Map(runs.flatMap(run => run.facts).map(([name, , meaning]) => [name, meaning]));  // some runs have more facts
+  const two = runs.length > 1, heads = [["measure", 0, !two], ...runs.map(run => [two ? run.title : "value", 0, !two]), ["meaning", 0, true]];
   const facts = [...named].map(([name, meaning]) => {
     const values = runs.map(run => (run.facts.find(fact => fact[0] === name) || [name, "–"])[1]);
     return [name, ...values, meaning ? make("small", {}, meaning) : ""];
   });
-  const heads = [["", 0], ...runs.map(run => [runs.length > 1 ? run.title : "", 0]), ["", 0]];
-  const time = make("div", {}, make("h2", {}, "Time by state"));
-  for (const run of runs) {
-    const span = interval || [0, run.time], [comm, comp] = busyTime(run, span), whole = run.ranks * (span[1] - span[0]), all = whole || 1;
-    const idle = Math.max(whole - comm - comp, 0), parts = [["communicating", comm, theme.comm], ["idle", idle, theme.idle], ["computing", comp, theme.comp]];
-    time.append(make("div", { className: "stack", role: "img", ariaLabel: parts.map(([name, spent]) => `${name} ${percent(spent / all)}`).join(", ") },
-      ...parts.map(([, spent, color]) => make("span", { style: `width:${100 * spent / all}%;background:${color}` }))));
-    time.append(table([["", 0], ["all ranks", 1], ["share", 1]], parts.map(([name, spent]) => [name, seconds(spent), percent(spent / all)])));
-    if (runs.length > 1) time.append(make("p", { className: "quiet" }, run.title));
-  }
-  const regions = runs.map(run => regionTable(run, interval)).filter(Boolean);
-  panel.replaceChildren(make("div", { className: "columns" }, make("div", {}, make("h2", {}, "Measures"), Object.assign(table(heads, facts), { className: "facts" })), time, ...regions));
+  const measures = () => make("div", {}, make("h2", {}, "Measures"), Object.assign(table(heads, facts), { className: two ? "facts" : "facts headless" }));
+  drawFitting(panel, most => {
+    const regions = runs.map(run => regionTable(run, interval, most, two)), tables = regions.map(each => each.shown).filter(Boolean);
+    const time = stateTable(runs, interval, theme);
+    panel.replaceChildren(make("div", { className: "summary" }, measures(), ...two ? [time, ...tables] : [make("div", {}, time, ...tables)]));
+    return Math.max(...regions.map(each => each.rows), 0);
+  });
 }
 
-/** The time of all ranks in communicating and in computing. */
-function busyTime(run, interval) {
-  const { span } = run, spent = [0, 0];
-  for (let i = 0; i < span.first[run.ranks]; i++) {
-    const inside = within(interval, span.from[i], span.to[i]);
-    if (inside > 0) spent[span.kind[i]] += inside;
-  }
-  return spent;
+/** The time of all ranks by state: a bar for each run, and a table. */
+function stateTable(runs, interval, theme) {
+  const two = runs.length > 1, time = make("div", {}, make("h2", {}, "Time by state")), found = runs.map(run => stateTimes(run, interval || [0, run.time]));
+  const colors = { communicating: theme.comm, computing: theme.comp, blocked: theme.stuck, idle: theme.idle };
+  const states = Object.keys(colors).filter(name => name !== "blocked" || runs.some(run => run.stuckOf.size));
+  const share = (times, name) => percent(times[name] / (times.whole || 1));
+  found.forEach((times, i) => {
+    const words = states.map(name => `${name} ${share(times, name)}`).join(", ");
+    time.append(make("div", { className: "stack", role: "img", ariaLabel: (two ? `${runs[i].title}: ` : "") + words },
+      ...states.map(name => make("span", { style: `width:${100 * times[name] / (times.whole || 1)}%;background:${colors[name]}` }))));
+  });
+  const heads = [["state", 0, !two], ...runs.flatMap(run => [[two ? run.title : "all ranks", 1], ["share", 1]])];
+  time.append(table(heads, states.map(name => [name, ...found.flatMap(times => [seconds(times[name]), share(times, name)])])));
+  return time;
 }
 
-function regionTable(run, interval) {
-  const span = interval || [0, run.end], spent = new Map(), { region, times } = run;
-  for (let row = 0; row < region.rank.length; row++) {
-    if (region.parent[row] >= 0) continue;
-    const inside = within(span, times[region.start[row]], Math.min(run.at(region.end[row]), run.end));
-    if (inside < 0) continue;
-    const name = run.regionName(row), entry = spent.get(name) || [0, 0];
-    spent.set(name, [entry[0] + 1, entry[1] + inside]);
-  }
-  if (!spent.size) return null;
-  const all = run.ranks * (span[1] - span[0]) || 1;
-  const rows = [...spent].sort((one, other) => other[1][1] - one[1][1]).slice(0, 12);
-  return make("div", {}, make("h2", {}, "Collective calls and regions"), table([["", 0], ["entered", 1], ["mean", 1], ["share of all ranks' time", 1]],
-    rows.map(([name, [count, total]]) => [name, whole(count), seconds(total / count), percent(total / all)])));
+function regionTable(run, interval, most, titled) {
+  const spent = regionTimes(run, interval || [0, run.time], row => run.regionName(row));
+  if (!spent.size) return { rows: 0, shown: null };
+  const [from, to] = clipped(run, interval || [0, run.time]), length = run.ranks * (to - from) || 1;
+  const rows = [...spent].sort((one, other) => other[1][1] - one[1][1]), shown = rows.slice(0, most);
+  return { rows: rows.length, shown: make("div", { className: "apart" }, make("h2", { className: "long" }, `Collective calls and regions${titled ? ` of ${run.title}` : ""}`), table([["name", 0, true], ["entered", 1], ["mean", 1], ["share", 1]],
+    shown.map(([name, [count, total]]) => [name, whole(count), seconds(total / count), percent(total / length)]))) };
 }
 
 function drawWaits(run, panel, interval) {
-  const span = interval || [0, run.time], { wait, times } = run, found = new Map();
-  for (let row = 0; row < wait.rank.length; row++) {
-    const inside = within(span, times[wait.start[row]], times[wait.end[row]]);
-    if (inside <= 0) continue;
-    const entry = found.get(wait.state[row]) || { spent: 0, calls: new Map() };
-    entry.spent += inside;
-    entry.calls.set(wait.call[row], (entry.calls.get(wait.call[row]) || 0) + inside);
-    found.set(wait.state[row], entry);
+  const window = interval || [0, run.time], found = waitTimes(run, window), states = stateTimes(run, window), whole = states.whole || 1;
+  const rows = [...found].sort((one, other) => other[1].spent - one[1].spent).map(([state, entry]) => {
+    const [call, spent] = [...entry.calls].sort((one, other) => other[1] - one[1])[0], place = run.place(call);
+    return [entry.spent, WAITS[state], run.states[state][0], place ? place + (spent < entry.spent ? ` (${percent(spent / entry.spent)})` : "") : "", run.states[state][1]];
+  });
+  if (states.blocked) {
+    const [first] = run.ended.stuck;
+    rows.push([states.blocked, readTheme().stuck, "blocked", `${first.call} at ${first.site}`, "in a call that the rank never left: the run failed"]);
   }
-  if (!found.size) { panel.replaceChildren(make("p", { className: "empty" }, interval ? "No rank was idle in this interval." : "No rank was idle.")); return; }
-  const all = run.ranks * (span[1] - span[0]) || 1, rows = [...found].sort((one, other) => other[1].spent - one[1].spent);
-  const most = rows[0][1].spent, idle = rows.reduce((sum, [, entry]) => sum + entry.spent, 0);
-  panel.replaceChildren(
-    make("h2", {}, `Idle for ${percent(idle / all)} of all ranks' time`),
-    table([["wait state", 0], ["all ranks", 1], ["share", 1], ["", 0], ["mostly in", 0], ["", 0]], rows.map(([state, entry]) => {
-      const [call, spent] = [...entry.calls].sort((one, other) => other[1] - one[1])[0];
-      const place = run.place(call);
-      return [run.states[state][0], seconds(entry.spent), percent(entry.spent / all), bar(entry.spent / most, WAITS[state], 120),
-        place ? place + (spent < entry.spent ? ` (${percent(spent / entry.spent)})` : "") : "", make("small", {}, run.states[state][1])];
-    })));
+  if (!rows.length) { panel.replaceChildren(make("p", { className: "empty" }, interval ? "No rank was idle in this interval." : "No rank was idle.")); return; }
+  const most = Math.max(...rows.map(([spent]) => spent)), title = states.blocked ? `Idle for ${percent(states.idle / whole)}, blocked for ${percent(states.blocked / whole)} of all ranks' time`
+    : `Idle for ${percent(states.idle / whole)} of all ranks' time`;
+  const heads = [["wait state", 0], ["all ranks", 1], ["share", 1], ["share as a bar", 0, true], ["mostly in", 0], ["meaning", 0, true]];
+  panel.replaceChildren(make("h2", {}, title), table(heads, rows.map(([spent, color, name, place, meaning]) => (
+    [name, seconds(spent), percent(spent / whole), bar(spent / most, color, 120), place, make("small", {}, meaning)]))));
 }
 
 /** Which rank can hold which block at a time: after a message its receiver can hold all blocks that its sender held. */
@@ -117,23 +120,34 @@ function drawBlocks(run, panel, moment) {
     under.push([run.arrived(i), message.dest[i], holds.slice(message.source[i] * words, (message.source[i] + 1) * words)]);
   }
   land(time);
-  const theme = readTheme(), side = limited(Math.min(...spaceIn(panel)), 100, 460);
-  const cell = Math.max(1, Math.floor(side / ranks)), gap = cell > 4 ? 1 : 0;
-  const canvas = make("canvas", { width: ranks * cell, height: ranks * cell, role: "img" }), c = canvas.getContext("2d");
+  const canvas = make("canvas", { role: "img" }), kind = new Uint8Array(ranks * ranks);  // 0: not there, 1: there, 2: has just arrived
   let total = 0;
   for (let rank = 0; rank < ranks; rank++) {
     for (let block = 0; block < ranks; block++) {
-      const there = holds[rank * words + (block >> 5)] >>> (block & 31) & 1;
+      const there = holds[rank * words + (block >> 5)] >>> (block & 31) & 1, cell = rank * ranks + block;
       total += there;
-      c.fillStyle = there ? (moment !== null && fresh[rank * ranks + block] ? theme.comp : theme.comm) : theme.soft;
-      c.fillRect(block * cell, rank * cell, cell - gap, cell - gap);
+      kind[cell] = there && moment !== null && fresh[cell] ? 2 : there;
     }
   }
+  paintBlocks(canvas, ranks, kind, plotSize(panel, 0));
   canvas.ariaLabel = `${percent(total / ranks ** 2)} of all blocks have arrived`;
   panel.replaceChildren(make("div", { className: "map" }, canvas, make("div", {},
     make("h2", {}, "Blocks that each rank can hold"), make("p", { className: "quiet" }, "Rows are ranks, columns are the blocks of ranks."),
     make("p", {}, `At ${seconds(time)}: ${percent(total / ranks ** 2)} of all blocks.`),
     make("p", { className: "quiet" }, "After a message, its receiver can hold all blocks that its sender held. Press Play to see them spread."))));
+}
+
+/** A cell for each rank and block, with both axes. */
+function paintBlocks(canvas, ranks, kind, [across, down]) {
+  const c = sized(canvas, across, down), theme = readTheme(), colors = [theme.soft, theme.comm, theme.comp];
+  const x = block => MARGIN.left + Math.round(block * across / ranks), y = rank => MARGIN.top + Math.round(rank * down / ranks), gap = down / ranks > 4 ? 1 : 0;
+  for (let rank = 0; rank < ranks; rank++) {
+    for (let block = 0; block < ranks; block++) {
+      c.fillStyle = colors[kind[rank * ranks + block]];
+      c.fillRect(x(block), y(rank), x(block + 1) - x(block) - gap, y(rank + 1) - y(rank) - gap);
+    }
+  }
+  drawAxes(c, [...new Array(ranks + 1).keys()], [across, down], theme, ["rank", "block of rank"]);
 }
 
 function drawPath(run, panel, controls) {
@@ -145,15 +159,21 @@ function drawPath(run, panel, controls) {
   }
   if (!path.kind.length) { panel.replaceChildren(make("p", { className: "empty" }, "The run took no modeled time, so it has no critical path.")); return; }
   const theme = readTheme(), colors = [theme.comp, theme.comm, theme.idle], steps = [...path.kind.keys()];
-  const longest = steps.sort((one, other) => (times[path.end[other]] - times[path.start[other]]) - (times[path.end[one]] - times[path.start[one]])).slice(0, 30).sort((one, other) => one - other);
-  const show = make("button", { type: "button", onclick: () => { const box = document.getElementById("critical"); if (!box.checked) box.click(); } }, "Show it in the timeline");
-  panel.replaceChildren(make("div", { className: "columns" },
-    make("div", {}, make("h2", {}, `Critical path: ${many(path.kind.length, "step")}`),
-      table([["", 0], ["time", 1], ["share", 1], ["", 0]], ON_PATH.map((name, kind) => [name, seconds(spent[kind]), percent(spent[kind] / (run.time || 1)), bar(spent[kind] / (run.time || 1), colors[kind])])),
-      make("p", { style: "margin-top:10px" }, show)),
-    make("div", {}, make("h2", {}, "By call"), table([["", 0], ["time", 1], ["share", 1]],
-      [...calls].sort((one, other) => other[1] - one[1]).slice(0, 8).map(([call, time]) => [run.place(call) || "(no call)", seconds(time), percent(time / (run.time || 1))]))),
-    make("div", {}, make("h2", {}, longest.length < path.kind.length ? `The ${longest.length} longest steps` : "Steps"),
-      table([["start", 1], ["length", 1], ["", 0], ["", 0]], longest.map(i => [seconds(times[path.start[i]]), seconds(times[path.end[i]] - times[path.start[i]]),
-        path.kind[i] === 1 ? `${path.source[i]} → ${path.dest[i]}, ${amount(path.nbytes[i])}` : `${path.rank[i]} ${path.kind[i] ? "waits" : "computes"}`, run.place(path.call[i])])))));
+  const byLength = steps.sort((one, other) => (times[path.end[other]] - times[path.start[other]]) - (times[path.end[one]] - times[path.start[one]])).slice(0, 30);
+  const show = () => make("button", { type: "button", onclick: () => { const box = document.getElementById("critical"); if (!box.checked) box.click(); } }, "Show it in the timeline");
+  const ofCall = [...calls].sort((one, other) => other[1] - one[1]), all = run.time || 1;
+  const step = i => [seconds(times[path.start[i]]), seconds(times[path.end[i]] - times[path.start[i]]),
+    path.kind[i] === 1 ? `${path.source[i]} → ${path.dest[i]}, ${amount(path.nbytes[i])}` : `${path.rank[i]} ${path.kind[i] ? "waits" : "computes"}`, run.place(path.call[i])];
+  drawFitting(panel, most => {
+    const longest = byLength.slice(0, most).sort((one, other) => one - other);
+    panel.replaceChildren(make("div", { className: "summary" },
+      make("div", {}, make("h2", {}, `Critical path: ${many(path.kind.length, "step")}`),
+        table([["part", 0, true], ["time", 1], ["share", 1], ["share as a bar", 0, true]], ON_PATH.map((name, kind) => [name, seconds(spent[kind]), percent(spent[kind] / all), bar(spent[kind] / all, colors[kind])])),
+        make("p", { className: "apart" }, show()),
+        make("h2", { className: "apart" }, "By call"), table([["call", 0, true], ["time", 1], ["share", 1]],
+        ofCall.slice(0, Math.min(most, 8)).map(([call, time]) => [run.place(call) || "(no call)", seconds(time), percent(time / all)]))),
+      make("div", {}, make("h2", { className: "long" }, longest.length < path.kind.length ? `The ${longest.length} longest steps` : "Steps"),
+        table([["start", 1], ["length", 1], ["ranks", 0, true], ["call", 0, true]], longest.map(step)))));
+    return byLength.length;
+  });
 }

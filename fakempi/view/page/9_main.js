@@ -18,16 +18,16 @@ async function main() {
   }
   const [run] = runs, { first } = run;
   if (first.compact) root.dataset.compact = "";
+  if (window.parent !== window) root.dataset.embedded = "";
   element("loading").remove();
   element("app").hidden = false;
-  document.querySelector("main").classList.toggle("trouble", Boolean(run.ended));
   writeHead(runs);
   const timeline = new Timeline(runs, element("timeline"));
   timeline.resize();
   const tooltip = new Tooltip(element("tooltip")), controls = new Controls(timeline, tooltip);
   const panels = makePanels(runs, timeline, controls);
   let legend = 0;  // the legend is not updated in every frame of a move
-  timeline.onshares = (...given) => { clearTimeout(legend); legend = setTimeout(() => writeLegend(...given, timeline), 100); };
+  timeline.ondrawn = () => { clearTimeout(legend); legend = setTimeout(() => writeLegend(timeline), 100); };
   timeline.listeners.push(() => drawChosen(timeline, element("chosen"), { end: rank => controls.follow(rank), next: step => controls.next(step) }));
   const overview = new Overview(timeline, element("overview"));
   timeline.listeners.push(() => overview.draw());
@@ -35,16 +35,21 @@ async function main() {
   if (first.window) timeline.show(...first.window);
   if (first.ranks) timeline.showRanks(timeline.bands[0], first.ranks[0], first.ranks[1] - first.ranks[0] + 1);
   const tab = controls.readAddress();
+  timeline.draw();
+  writeLegend(timeline);  // before the panels: it takes space from them
   panels.open(PANELS.some(([name]) => name === tab) ? tab : first.tab || (run.ended || run.findings.some(one => !one.note) ? "findings" : "summary"));
   timeline.changed();
-  addEventListener("resize", () => { overview.draw(); panels.draw(); });
+  addEventListener("resize", () => overview.draw());
+  let size = "";
+  new ResizeObserver(([{ contentRect: { width, height } }]) => {  // of the box, not of its contents
+    if (size && size !== `${width} ${height}`) requestAnimationFrame(() => panels.draw());
+    size = `${width} ${height}`;
+  }).observe(document.querySelector(".panels"));
   // Print in light colors.
   let before = "";
   addEventListener("beforeprint", () => { before = root.dataset.theme; root.dataset.theme = "light"; timeline.resize(); });
   addEventListener("afterprint", () => { root.dataset.theme = before; timeline.resize(); });
   redraw = () => timeline.changed();
-  timeline.draw();
-  writeLegend(timeline.shares, timeline.bands[0].drawn, timeline);
   root.dataset.ready = "";
 }
 
@@ -63,12 +68,16 @@ function writeHead(runs) {
   element("about").textContent = [about.command, about.cost, about.date, versions].filter(Boolean).join(" · ");
 }
 
-function writeLegend(shares, drawn, timeline) {
-  const { scheme, sums } = shares, all = sums[sums.length - 1] || 1, items = [];
-  const item = (color, name, share) => items.push(make("span", {}, make("i", { style: `background:${css(color)}` }), make("b", {}, name), make("em", {}, percent(share))));
-  scheme.classes.forEach((one, i) => { if (one.name && sums[i] > 1e-6) item(one.color, one.name, sums[i] / all); });
-  const busy = scheme.classes.reduce((sum, _, i) => sum + sums[i], 0);
-  if (scheme.idle && sums[sums.length - 1] && all - busy > all * 1e-6) item(scheme.ground, scheme.idle, Math.max(1 - busy / all, 0));
+function writeLegend(timeline) {
+  const [band] = timeline.bands, { run, drawn } = band, { scheme } = band.painting, high = Math.min(Math.ceil(band.lo + band.count - 1e-9), run.ranks), items = [];
+  const { found, empty } = legendShares(run, timeline.mode, scheme, [timeline.t0, timeline.t1], Math.floor(band.lo + 1e-9), high);
+  const item = (color, name) => {
+    const endless = run.stuckOf.size > 0 && (name === "blocked" || (name === "idle" && run.stuckOf.size < run.ranks));  // drawn after the end of the run
+    if (!name || !(found.get(name) > 0 || endless)) return;
+    items.push(make("span", {}, make("i", { style: `background:${css(color)}` }), make("b", {}, name), ...empty ? [] : [make("em", {}, percent(found.get(name) || 0))]));
+  };
+  for (const one of scheme.classes) item(one.color, one.name);
+  item(scheme.ground, scheme.idle);
   if (scheme.note) items.push(make("span", {}, scheme.note));
   if (timeline.arrows && drawn?.crowded) items.push(make("span", {}, `density of ${short(drawn.all, 2)} visible messages`));
   if (timeline.arrows && drawn?.nodes) for (const [name, words] of [["arrow", "within a node"], ["between", "between nodes"]]) {
@@ -98,7 +107,7 @@ function makePanels(runs, timeline, controls) {
     if (stuck) controls.choose({ band, ...lookUp(run, rank, stuck.since) });
   };
   for (const [name, words] of PANELS) {
-    panels[name] = make("div", { className: "panel", id: `panel-${name}`, role: "tabpanel", hidden: true, tabIndex: -1, "aria-labelledby": `tab-${name}` });
+    panels[name] = make("div", { className: "panel", id: `panel-${name}`, role: "tabpanel", hidden: true, tabIndex: 0, "aria-labelledby": `tab-${name}` });
     buttons[name] = make("button", { type: "button", id: `tab-${name}`, role: "tab", "aria-controls": `panel-${name}`, onclick: () => open(name) }, words);
     holder.append(panels[name]);
     tabs.append(buttons[name]);
@@ -120,14 +129,16 @@ function makePanels(runs, timeline, controls) {
   };
   const ofOne = ["waits", "matrix", "blocks", "critical"];
   const draw = () => {
+    const oneOf = runs.length > 1 && ofOne.includes(current), panel = panels[current];
+    panel.reserved = oneOf ? 34 : 0;  // pixels for the line with the title of the run
     drawers[current]();
-    if (runs.length < 2 || !ofOne.includes(current)) return;
-    const { run } = controls.current, title = run.title || `run ${runs.indexOf(run) + 1}`;
-    panels[current].prepend(make("p", { className: "quiet whose" }, `${title}; click into the other one for its own.`));
+    if (!oneOf) return;
+    const band = controls.current, other = timeline.bands.find(each => each !== band);
+    const swap = make("button", { type: "button", className: "swap", onclick: () => { controls.current = other; draw(); panel.querySelector(".swap").focus(); } }, `show ${timeline.titleOf(other)}`);
+    panel.prepend(make("p", { className: "quiet whose" }, `${timeline.titleOf(band)}; `, swap));
   };
   function open(name) {
     current = controls.tab = name;
-    document.querySelector("main").classList.toggle("square", name === "matrix" || name === "blocks");
     for (const [each, panel] of Object.entries(panels)) {
       panel.hidden = each !== name;
       buttons[each].setAttribute("aria-selected", each === name);
