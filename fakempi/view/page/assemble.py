@@ -59,8 +59,13 @@ def page(
     return _PLACEHOLDER.sub(lambda match: parts[match[1] or match[2]], _text("page.html"))
 
 
-def frame(text: str, ranks: int, height: int = 480) -> str:
+MAX_HEIGHT = 900
+"""Pixels: more do not fit on the screens of laptops."""
+
+
+def frame(text: str, ranks: int) -> str:
     """Return a page in an iframe whose title has the number of ranks, for screen readers and for searches."""
+    height = min(460 + 22 * ranks, MAX_HEIGHT)  # 8 ranks need 640 pixels, if each is to have a label
     title = f"A run of fakempi on {counted(ranks, 'rank', ',')}"
     style = "width:100%;border:0;border-radius:8px"
     return f'<iframe srcdoc="{escape(text)}" style="{style}" height="{height}" title="{title}"></iframe>'
