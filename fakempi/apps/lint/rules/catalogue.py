@@ -1,0 +1,21 @@
+"""All rules, by code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+from fakempi.apps.lint.analysis.file_analysis import FileAnalysis
+from fakempi.apps.lint.findings import LintFinding
+from fakempi.apps.lint.rules import rank_branch
+
+MODULES: tuple[ModuleType, ...] = (rank_branch,)
+RULES: dict[str, Any] = {module.CODE: module for module in MODULES}
+TITLES: dict[str, str] = {code: module.TITLE for code, module in RULES.items()}
+
+
+def findings_of(analysis: FileAnalysis) -> Iterator[LintFinding]:
+    """Yield the findings of all rules, each place once, in the order of lines."""
+    found = {each[:3]: each for module in MODULES for each in module.check(analysis)}
+    yield from (found[key] for key in sorted(found, key=lambda key: (key[1], key[2], key[0])))
