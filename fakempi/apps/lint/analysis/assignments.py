@@ -45,10 +45,10 @@ class AssignmentExecutor(CallEvaluator):
     def _under_conditions(self, old: AbstractValue | None, value: AbstractValue) -> AbstractValue:
         """Return the value of a variable that is assigned under conditions, which no branch separates."""
         why = merged(self.now.conditions)
-        if not self.now.conditions or value.kind == "comm":
+        if why is None or value.kind == "comm":
             return value
         value = value if old is None else joined(old, value)
-        return value if why is None else replace(value, depends=merged((why, value.depends)), length=merged((why, value.length)))
+        return replace(value, depends=merged((why, value.depends)), length=merged((why, value.length)))
 
     def _bind_element(self, target: ast.Subscript, value: AbstractValue) -> None:
         index = self.evaluate(target.slice)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from fakempi.apps.lint.analysis import formulas, known_names
@@ -14,8 +15,10 @@ from fakempi.apps.lint.analysis.rank_values import ANY, UNKNOWN, AbstractValue, 
 
 DEEPEST = 5
 """Maximum depth of followed calls."""
-STEPS = 400_000
-"""Maximum number of evaluated expressions in a file; later calls are not followed."""
+STEPS = 30_000
+"""Maximum number of evaluated expressions for a function; later calls in it are not followed."""
+SMALL = 60
+"""Functions with at most so many nodes are followed for their value, even if they make no MPI calls."""
 EXITS = {"sys.exit", "exit", "quit", "os._exit", "os.abort"}
 KEEP_LENGTH = {"list", "tuple", "sorted", "reversed", "enumerate", "zip", "map", "set"}
 
@@ -127,11 +130,13 @@ class CallEvaluator(CommEvaluator):
         named = {each.arg or "": self.evaluate(each.value) for each in node.keywords}
         if isinstance(target, BoundMethod) and not function.decorated("staticmethod"):
             arguments.insert(0, target.receiver)
+        if not self.communicates(function) and not is_small(function.node):
+            return UNKNOWN
         if len(self.active) >= DEEPEST or function in self.active or self.steps > STEPS or is_generator(function.node):
             self.now.events.append(OtherCall(node, may_communicate=True))
             return UNKNOWN
         call = LocalCall(node, function.node.name)
-        variables = self.parameters(function, arguments, named)
+        variables = self.parameters(function, arguments, named, called=True)
         value = self.interpret_function(function, variables, call.body)
         if call.body:
             self.now.events.append(call)
@@ -154,10 +159,17 @@ class CallEvaluator(CommEvaluator):
             self.active.pop()
             self.now = before
 
+    def communicates(self, function: FileFunction) -> bool:
+        """Return whether a function may make MPI calls, directly or through functions of the file."""
+        raise NotImplementedError
+
     def parameters(
-        self, function: FileFunction, arguments: list[AbstractValue], named: dict[str, AbstractValue]
+        self, function: FileFunction, arguments: list[AbstractValue], named: dict[str, AbstractValue], called: bool = False
     ) -> dict[str, AbstractValue]:
-        """Return the variables of a function at its beginning: arguments, defaults, and what names and annotations indicate."""
+        """Return the variables of a function at its beginning.
+
+        They are arguments and, in a call, defaults; otherwise they are what names and annotations indicate.
+        """
         spec = function.node.args
         names = [*spec.posonlyargs, *spec.args]
         defaults = dict(zip([each.arg for each in names[len(names) - len(spec.defaults) :]], spec.defaults, strict=True))
@@ -168,6 +180,8 @@ class CallEvaluator(CommEvaluator):
                 variables[each.arg] = arguments[position]
             elif each.arg in named:
                 variables[each.arg] = named[each.arg]
+            elif called and each.arg in defaults:
+                variables[each.arg] = self.evaluate(defaults[each.arg])
             else:
                 variables[each.arg] = self.unknown_parameter(function, each, defaults.get(each.arg))
         for rest in (spec.vararg, spec.kwarg):
@@ -186,6 +200,11 @@ class CallEvaluator(CommEvaluator):
         if default is not None and value is UNKNOWN and isinstance(default, ast.Attribute):
             return self.evaluate(default)
         return value
+
+
+def is_small(node: ast.AST) -> bool:
+    """Return whether a function has few nodes."""
+    return sum(1 for _ in islice(ast.walk(node), SMALL + 1)) <= SMALL
 
 
 def is_generator(node: ast.AST) -> bool:

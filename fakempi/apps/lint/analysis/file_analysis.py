@@ -5,10 +5,15 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
+from fakempi.apps.lint.analysis import mpi_calls
 from fakempi.apps.lint.analysis.definitions import ActiveCall, FileClass, FileFunction, FileInstance
 from fakempi.apps.lint.analysis.events import Event, FunctionEvents, MpiCall
 from fakempi.apps.lint.analysis.rank_values import AbstractValue
 from fakempi.apps.lint.analysis.statements import StatementExecutor
+
+
+DIRECT = mpi_calls.METHODS | {"exit", "_exit", "abort", "quit"}
+"""Names in functions that make MPI calls or end the program."""
 
 
 @dataclass(slots=True)
@@ -41,6 +46,11 @@ class Interpreter(StatementExecutor):
         super().__init__(imports_of(analysis.tree), "mpi" in text.lower())
         self.analysis = analysis
         self.active: list[FileFunction] = []
+        self.communicating = communicating_names(analysis.tree)
+
+    def communicates(self, function: FileFunction) -> bool:
+        """Return whether a function may make MPI calls, directly or through functions of the file."""
+        return function.node.name in self.communicating or (function.node.name == "__init__" and function.owner is not None)
 
     def interpret(self) -> None:
         """Interpret module level, and then every function and method."""
@@ -79,6 +89,20 @@ class Interpreter(StatementExecutor):
         variables = self.parameters(function, arguments or [], {})
         self.interpret_function(function, variables, events)
         self.analysis.functions.append(FunctionEvents(name or function.node.name, function.node, events))
+
+
+def communicating_names(tree: ast.Module) -> set[str]:
+    """Return the names of functions that may make MPI calls. Functions of equal names are taken together."""
+    calls: dict[str, set[str]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            names = {each.attr if isinstance(each, ast.Attribute) else each.id
+                     for each in ast.walk(node) if isinstance(each, (ast.Attribute, ast.Name))}  # fmt: skip
+            calls.setdefault(node.name, set()).update(names)
+    found = {name for name, used in calls.items() if used & DIRECT}
+    while more := {name for name, used in calls.items() if name not in found and used & found}:
+        found |= more
+    return found
 
 
 def imports_of(tree: ast.Module) -> dict[str, str]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from fakempi.apps.lint.analysis.assignments import AssignmentExecutor
 from fakempi.apps.lint.analysis.containers import element
 from fakempi.apps.lint.analysis.definitions import FileClass, FileFunction, Variables
-from fakempi.apps.lint.analysis.events import BranchEvents, Event, PathEnd, Repetition, TryEvents
+from fakempi.apps.lint.analysis.events import BranchEvents, Event, LocalCall, MpiCall, PathEnd, Repetition, TryEvents
 from fakempi.apps.lint.analysis.rank_values import (
     UNKNOWN, AbstractValue, RankDependence, differing, joined_variables, merged,
 )  # fmt: skip
@@ -129,9 +129,10 @@ class StatementExecutor(AssignmentExecutor):
         other, after_else = self._branch(node.orelse, branch.orelse, test.depends)
         if branch.body or branch.orelse:
             self.now.events.append(branch)
-        if one and other:
-            both = differing(after_body, after_else, test.depends) if test.depends else joined_variables(after_body, after_else)
-            self._continue_with(both)
+        if one and other and test.depends:
+            self._continue_with(differing(after_body, after_else, test.depends))
+        elif one and other:
+            self._continue_with(after_uniform_branch(branch, after_body, after_else))
         elif one or other:
             self._continue_with(after_body if one else after_else)
         if not (one and other) and test.depends is not None:
@@ -211,6 +212,21 @@ class StatementExecutor(AssignmentExecutor):
             variables = joined_variables(variables, each)
         self._continue_with(variables)
         return True
+
+
+def after_uniform_branch(branch: BranchEvents, body: Variables, orelse: Variables) -> Variables:
+    """Return the variables after a branch that all ranks take.
+
+    If only one side makes MPI calls, as in `if use_mpi: x = comm.bcast(x)`, the other one is for a single process.
+    """
+    joint = joined_variables(body, orelse)
+    with_calls = [any(isinstance(event, (MpiCall, LocalCall)) for event in side) for side in (branch.body, branch.orelse)]
+    if with_calls[0] != with_calls[1]:
+        parallel = body if with_calls[0] else orelse
+        for name, value in parallel.items():
+            if value.depends is None and value.length is None:
+                joint[name] = replace(joint[name], depends=None, length=None)
+    return joint
 
 
 def has_break(loop: ast.While) -> bool:
