@@ -7,9 +7,10 @@ early_exit       FM102: a path that ends before collective calls of other ranks
 rank_loop        FM103: a loop with collective calls whose number of passes differs between ranks
 exception_path   FM104: an exception of one rank skips a collective call
 rank_root        FM105: a root that differs between ranks
-send_cycle       FM201, FM202: blocking sends, or receives, in a cycle
+send_cycle       FM201: blocking sends in a cycle
 mixed_interface  FM203: recv matched by Send
 lost_request     FM301: requests that are never completed
 buffer_use       FM302: buffers that are used before the request is complete
 no_buffer        FM303: upper-case calls with objects that are no buffers
+scopes           statements and names of functions
 """
