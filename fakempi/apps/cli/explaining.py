@@ -1,4 +1,4 @@
-"""`fakempi explain`: print the meaning of a kind of finding, an example program, and the fix."""
+"""`fakempi explain`: print the meaning of a kind of finding, or of a rule of `fakempi lint`, an example program, and the fix."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from rich.console import Console
 from rich.text import Text
 
 from fakempi.apps.cli.console import console
+from fakempi.apps.lint.rules.catalogue import TITLES
+from fakempi.apps.lint.rules.catalogue import explanation as rule
 from fakempi.core.options import unknown_name
 from fakempi.core.reports.explain import explanation
 from fakempi.core.reports.findings import KINDS
@@ -24,7 +26,13 @@ def explain(options: Namespace) -> int:
     if kind is None:
         for name, meaning in KINDS.items():
             out.print(Text.assemble((f"{name:22}", "bold"), meaning))
+        out.print(Text("\nRules of fakempi lint:", "dim"))
+        for name, meaning in TITLES.items():
+            out.print(Text.assemble((f"{name:22}", "bold"), meaning))
         out.print(Text("\nfakempi explain KIND shows an example program and how to fix it.", "dim"))
+        return 0
+    if kind.upper() in TITLES:
+        print_markdown(out, rule(kind.upper()))
         return 0
     if kind not in KINDS:
         raise unknown_name("kind of finding", kind, KINDS, "fakempi explain")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
@@ -21,5 +22,14 @@ TITLES: dict[str, str] = {code: module.TITLE for code, module in RULES.items()}
 
 def findings_of(analysis: FileAnalysis) -> Iterator[LintFinding]:
     """Yield the findings of all rules, each place once, in the order of lines."""
-    found = {each[:3]: each for module in MODULES for each in module.check(analysis)}
+    found: dict[tuple[str, int, int], LintFinding] = {}
+    for module in MODULES:
+        for each in module.check(analysis):
+            found.setdefault((each.code, each.line, each.column), each)
     yield from (found[key] for key in sorted(found, key=lambda key: (key[1], key[2], key[0])))
+
+
+def explanation(code: str) -> str:
+    """Return the explanation of a rule, in Markdown: its title and the docstring of its module."""
+    text = RULES[code].__doc__ or f"python -OO (here: {sys.flags.optimize}) removes explanations."
+    return f"# {code}: {TITLES[code]}\n\n{text}"
