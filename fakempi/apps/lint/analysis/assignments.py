@@ -48,7 +48,7 @@ class AssignmentExecutor(CallEvaluator):
         if why is None or value.kind == "comm":
             return value
         value = value if old is None else joined(old, value)
-        return replace(value, depends=merged((why, value.depends)), length=merged((why, value.length)))
+        return replace(value, depends=merged((why, value.depends)))
 
     def _bind_element(self, target: ast.Subscript, value: AbstractValue) -> None:
         index = self.evaluate(target.slice)

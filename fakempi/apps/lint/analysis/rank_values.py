@@ -105,5 +105,13 @@ def differing(
     after = joined_variables(one, other)
     for name, value in after.items():
         if one.get(name) != other.get(name) and value.kind not in ("comm", "function", "class", "module"):
-            after[name] = replace(value, depends=merged((why, value.depends)), length=merged((why, value.length)))
+            after[name] = replace(value, depends=merged((why, value.depends)), length=_length(one, other, name, why, value))
     return after
+
+
+def _length(
+    one: dict[str, AbstractValue], other: dict[str, AbstractValue], name: str, why: RankDependence, value: AbstractValue
+) -> RankDependence | None:
+    """Return on what the length depends: on the branch only if both lengths are known, since placeholders have the same length."""
+    lengths = {None if each.items is None else len(each.items) for each in (one.get(name, UNKNOWN), other.get(name, UNKNOWN))}
+    return merged((why, value.length)) if len(lengths) == 2 and None not in lengths else value.length

@@ -66,6 +66,14 @@ class StatementExecutor(AssignmentExecutor):
         self.now.events.append(PathEnd(node, "continue"))
         return False
 
+    def _do_import(self, node: ast.Import | ast.ImportFrom) -> None:
+        for each in node.names:
+            name = each.asname or each.name.split(".")[0]
+            self.now.variables.pop(name, None)
+            self.now.variables[name] = self.evaluate(ast.copy_location(ast.Name(name), node))
+
+    _do_importfrom = _do_import
+
     def _do_assert(self, node: ast.Assert) -> None:
         self.evaluate(node.test)
 

@@ -31,6 +31,7 @@ from collections.abc import Iterator, Sequence
 
 from fakempi.apps.lint.analysis.events import BranchEvents, Event, LocalCall, PathEnd, Repetition, TryEvents
 from fakempi.apps.lint.analysis.file_analysis import FileAnalysis
+from fakempi.apps.lint.analysis.rank_values import RankDependence
 from fakempi.apps.lint.findings import LintFinding, finding
 from fakempi.apps.lint.rules import paths
 from fakempi.apps.lint.rules.rank_branch import shortened
@@ -38,7 +39,6 @@ from fakempi.apps.lint.rules.rank_branch import shortened
 CODE = "FM102"
 TITLE = "a path that ends between collective calls on some ranks"
 FIX = "broadcast the decision and leave on all ranks, or end all ranks with comm.Abort()"
-WORDS = {"exit": "exit", "return": "return", "raise": "raise", "break": "break", "continue": "continue"}
 
 
 def check(analysis: FileAnalysis) -> Iterator[LintFinding]:
@@ -68,32 +68,60 @@ def _of_branch(
     branch: BranchEvents, rest: list[Event], after: list[Event], loop: list[Event] | None, guarded: bool
 ) -> Iterator[LintFinding]:
     why = branch.value.depends
-    ends = paths.end_of(branch.body), paths.end_of(branch.orelse)
-    if why is None or not any(ends) or "abort" in ends or all(ends):
+    sides = branch.body, branch.orelse
+    ends = [paths.end_of(side) for side in sides]
+    if why is None or "abort" in ends or all(ends) or any(paths.always_aborts(side) for side in sides):
         return
-    side, other = (branch.body, branch.orelse) if ends[0] else (branch.orelse, branch.body)
-    if paths.always_aborts(side) or (guarded and paths.end_of(side) == "raise"):
+    for side, other in (sides, sides[::-1]):
+        if paths.end_of(other):
+            continue
+        for path in _ending_paths(side):
+            how = paths.end_of(path)
+            if guarded and how == "raise":
+                continue
+            following = rest if how == "continue" else [*rest, *(loop or [])] if how == "break" else [*rest, *after]
+            if not _skips_calls(path, [*other, *following], why):
+                continue
+            if path is side is branch.orelse and how in ("raise", "exit") and len(side) == 1:
+                continue  # the last case of a chain of conditions, which no rank should reach
+            yield _finding(branch, path, side is branch.body, [*other, *following], why)
+
+
+def _ending_paths(side: list[Event]) -> Iterator[list[Event]]:
+    """Yield the paths through a block that end early: at its end, or in a branch inside."""
+    if paths.end_of(side):
+        yield side
         return
-    how, last = paths.end_of(side), side[-1]
+    for position, event in enumerate(side):
+        if isinstance(event, BranchEvents) and event.value.depends is None:
+            for part in (event.body, event.orelse):
+                if not paths.always_aborts(part):
+                    yield from ([*side[:position], *path] for path in _ending_paths(part))
+
+
+def _skips_calls(path: list[Event], others: list[Event], why: RankDependence) -> bool:
+    """Return whether ranks on other paths make collective calls that ranks on this path do not make."""
+    taken, elsewhere = paths.steps(path, why), paths.steps(others, why)
+    if paths.end_of(path) == "break" and set(paths.names(taken)):
+        return False
+    return paths.differ(taken, elsewhere) and _definite(elsewhere) and not paths.always_aborts(others)
+
+
+def _finding(branch: BranchEvents, path: list[Event], holds: bool, others: list[Event], why: RankDependence) -> LintFinding:
+    last = path[-1]
     assert isinstance(last, PathEnd)
-    if how == "break":
-        rest = [*rest, *(loop or [])]
-    elif how != "continue":
-        rest = [*rest, *after]
-    taken, elsewhere = paths.steps(side, why), paths.steps([*other, *rest], why)
-    if not paths.differ(taken, elsewhere) or _ends_with_abort(rest):
-        return
-    if how == "break" and set(paths.names(taken)):
-        return
-    where = "where it holds" if side is branch.body else "elsewhere"
-    yield finding(
+    labels = ("where it holds", "elsewhere")
+    return finding(
         CODE, last.node,
-        f"`{WORDS[how]}` skips collective calls of other ranks: the condition `{shortened(branch.test)}` (line {branch.test.lineno})"
+        f"`{last.how}` skips collective calls of other ranks: the condition `{shortened(branch.test)}` (line {branch.test.lineno})"
         f" differs between ranks ({why.reason}, line {why.line})",
-        (paths.described(where, side, why) + f", then {how}",
-         paths.described("elsewhere" if side is branch.body else "where it holds", [*other, *rest], why)), FIX,
+        (paths.described(labels[not holds], path, why) + f", then {last.how}", paths.described(labels[holds], others, why)), FIX,
     )  # fmt: skip
 
 
-def _ends_with_abort(events: list[Event]) -> bool:
-    return any(isinstance(event, PathEnd) and event.how == "abort" for event in events)
+def _definite(path: paths.Steps) -> bool:
+    """Return whether a path makes a collective call whatever other conditions are."""
+    return any(
+        each != paths.UNKNOWN_CALL if isinstance(each, str) else all(_definite(part) for part in each[1:]) for each in path
+    )
+

@@ -19,11 +19,13 @@ Fix: pass the same root on all ranks.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from fakempi.apps.lint.analysis import formulas, mpi_calls
+from fakempi.apps.lint.analysis.events import BranchEvents, Event, LocalCall, MpiCall
 from fakempi.apps.lint.analysis.file_analysis import FileAnalysis
 from fakempi.apps.lint.findings import LintFinding, finding
+from fakempi.apps.lint.rules import paths
 from fakempi.apps.lint.rules.rank_branch import shortened
 
 CODE = "FM105"
@@ -33,17 +35,30 @@ POSITIONS = {"bcast": 1, "Bcast": 1, "gather": 1, "scatter": 1, "reduce": 2, "Re
 
 
 def check(analysis: FileAnalysis) -> Iterator[LintFinding]:
-    """Yield the findings of this rule."""
-    for call in analysis.calls.values():
-        if call.operation not in mpi_calls.ROOTED:
-            continue
-        node, value = call.argument(POSITIONS[call.operation], "root")
-        if node is None or value is None or value.depends is None or not value.depends.concerns(call.ids):
-            continue
-        roots = formulas.table(value.formula, 4)
-        if roots is not None and len(set(roots)) > 1 and all(isinstance(root, int) for root in roots):
-            shown = ", ".join(map(str, roots))
-            yield finding(
-                CODE, node, f"the root of {call.operation} differs between ranks: `{shortened(node)}` is {shown} on 4 ranks",
-                (), "pass the same root on all ranks",
-            )  # fmt: skip
+    """Yield the findings of this rule. Methods are checked where they are called: a method may run on one rank only."""
+    for function in analysis.functions:
+        if "." not in function.name:
+            yield from _in_block(function.events)
+
+
+def _in_block(events: Sequence[Event]) -> Iterator[LintFinding]:
+    for event in events:
+        if isinstance(event, MpiCall) and event.operation in mpi_calls.ROOTED:
+            yield from _of_call(event)
+        if isinstance(event, BranchEvents) and event.value.depends is not None:
+            continue  # in a branch for one rank, that rank may be the root
+        for part in [event.body] if isinstance(event, LocalCall) else paths.parts_of(event):
+            yield from _in_block(part)
+
+
+def _of_call(call: MpiCall) -> Iterator[LintFinding]:
+    node, value = call.argument(POSITIONS[call.operation], "root")
+    if node is None or value is None or value.depends is None or not value.depends.concerns(call.ids):
+        return
+    roots = formulas.table(value.formula, 4)
+    if roots is not None and len(set(roots)) > 1 and all(isinstance(root, int) for root in roots):
+        shown = ", ".join(map(str, roots))
+        yield finding(
+            CODE, node, f"the root of {call.operation} differs between ranks: `{shortened(node)}` is {shown} on 4 ranks",
+            (), "pass the same root on all ranks",
+        )  # fmt: skip

@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from fakempi.apps.lint.analysis import formulas, mpi_calls
-from fakempi.apps.lint.analysis.events import Event, LocalCall, MpiCall
+from fakempi.apps.lint.analysis.events import BranchEvents, Event, LocalCall, MpiCall
 from fakempi.apps.lint.analysis.file_analysis import FileAnalysis
 from fakempi.apps.lint.analysis.rank_values import AbstractValue
 from fakempi.apps.lint.findings import LintFinding, finding
@@ -50,6 +50,8 @@ def _in_block(events: Sequence[Event]) -> Iterator[LintFinding]:
     if len(messages) > 1:
         yield from _first_of(messages)
     for event in events:
+        if isinstance(event, BranchEvents) and event.value.depends is not None:
+            continue  # not all ranks run this block
         for part in [event.body] if isinstance(event, LocalCall) else paths.parts_of(event):
             yield from _in_block(part)
 
