@@ -20,6 +20,8 @@ STEPS = 30_000
 SMALL = 60
 """Functions with at most so many nodes are followed for their value, even if they make no MPI calls."""
 EXITS = {"sys.exit", "exit", "quit", "os._exit", "os.abort"}
+PLAIN = {"plain", "text", "bytes", "number", "numbers", "list", "tuple", "dict", "set", "array", "range", "chunks", "request"}
+"""Kinds of values whose methods make no collective calls."""
 KEEP_LENGTH = {"list", "tuple", "sorted", "reversed", "enumerate", "zip", "map", "set"}
 
 
@@ -36,10 +38,8 @@ class CallEvaluator(CommEvaluator):
             base = self.evaluate(function.value)
             if base.kind == "comm":
                 return self.comm_call(node, base, function)
-            if base.kind == "" and isinstance(base.definition, type(None)):
-                known = self._array_method(node, base, function)
-                if known is not None:
-                    return known
+            if base.definition is None and (base.kind in PLAIN or function.attr in known_names.ARRAY_METHODS):
+                return self._array_method(node, base, function)
         target = self.evaluate(function)
         if isinstance(target.definition, FileClass):
             return self._new_instance(node, target.definition)
@@ -49,15 +49,14 @@ class CallEvaluator(CommEvaluator):
         name = target.definition if target.kind == "module" else function.id if isinstance(function, ast.Name) else ""
         return self._known_function(node, str(name), arguments)
 
-    def _array_method(self, node: ast.Call, base: AbstractValue, function: ast.Attribute) -> AbstractValue | None:
-        if function.attr not in known_names.ARRAY_METHODS:
-            return None
+    def _array_method(self, node: ast.Call, base: AbstractValue, function: ast.Attribute) -> AbstractValue:
         values = [self.evaluate(each) for each in node.args] + [self.evaluate(each.value) for each in node.keywords]
         if function.attr in ("append", "extend", "add") and isinstance(function.value, ast.Name):
             added = merged(value.depends for value in values)
             if added is not None and (old := self.look_up(function.value.id)) is not None:
                 self.now.variables[function.value.id] = replace(old, depends=merged((old.depends, added)))
-        return AbstractValue(depends=merged((base.depends,)), length=base.length)
+        kind = base.kind if base.kind in ("array", "text") and function.attr in ("copy", "strip", "lower", "upper", "join") else ""
+        return AbstractValue(kind or ("plain" if base.kind in PLAIN else ""), depends=base.depends, length=base.length)
 
     def _known_function(self, node: ast.Call, name: str, arguments: list[AbstractValue]) -> AbstractValue:
         top, _, last = name.rpartition(".")
@@ -77,7 +76,8 @@ class CallEvaluator(CommEvaluator):
         attribute = node.func.attr if isinstance(node.func, ast.Attribute) else ""
         if mentions_mpi or not (known or attribute in known_names.ARRAY_METHODS):
             self.now.events.append(OtherCall(node, may_communicate=True))
-        return UNKNOWN
+            return UNKNOWN
+        return AbstractValue("plain") if known and not mentions_mpi else UNKNOWN
 
     def _pure(self, name: str, values: list[AbstractValue]) -> AbstractValue:
         depends, length = merged(value.depends for value in values), merged(value.length for value in values)
