@@ -1,10 +1,11 @@
-"""Run `fakempi lint` over the packages of docs/packages.md and mpi4py's demos and tests, and update the figures of docs/lint.md.
+"""Run `fakempi lint` over the packages of docs/packages.md, and update the figures of docs/lint.md.
 
     python benchmarks/lint.py SOURCES             missing sdists are downloaded to this directory
     python benchmarks/lint.py SOURCES --check     change no page; fail if an alarm is not explained there
 
-Lines are counted in all Python files, and in those that import mpi4py or mention a communicator. Every alarm was judged by reading the
-code: docs/lint.md has a row for each. A file that is in two packages counts twice. The files are only parsed, and never run.
+Lines are counted in all Python files, and in those that import mpi4py or mention a communicator. Every alarm was judged
+by reading the code: docs/lint.md has a row for each. A file that is in two packages counts twice. The files are only
+parsed, and never run.
 """
 
 import argparse
@@ -25,7 +26,9 @@ from fakempi.apps.lint.rules.catalogue import TITLES
 
 DOCS = Path(__file__).parents[1] / "docs"
 INDEX = "https://pypi.org/simple"
-MENTIONS = re.compile(rb"mpi4py|\b\w*comm\.(rank|size|Get_|[a-z]*bcast|[a-z]*reduce|[a-z]*gather|[a-z]*send|[a-z]*recv|[bB]arrier)")
+MENTIONS = re.compile(
+    rb"mpi4py|\b\w*comm\.(rank|size|Get_|[a-z]*bcast|[a-z]*reduce|[a-z]*gather|[a-z]*send|[a-z]*recv|[bB]arrier)"
+)
 
 
 def packages():
@@ -44,7 +47,9 @@ def unpacked(name, version, directory):
         return target
     page = f"{INDEX}/{project}/"
     with urllib.request.urlopen(page, timeout=60) as answer:
-        links = [urllib.parse.urljoin(page, html.unescape(each)) for each in re.findall(r'href="([^"#]+)', answer.read().decode())]
+        links = [
+            urllib.parse.urljoin(page, html.unescape(each)) for each in re.findall(r'href="([^"#]+)', answer.read().decode())
+        ]
     ends = (f"-{version}.tar.gz", f"-{version}.zip")
     chosen = [link for link in links if link.lower().endswith(ends)]
     chosen += [link for link in links if link.endswith(".whl") and f"-{version}-" in link]
@@ -52,7 +57,8 @@ def unpacked(name, version, directory):
         data = io.BytesIO(answer.read())
     part = target.with_suffix(".part")
     if chosen[0].endswith(".tar.gz"):
-        tarfile.open(fileobj=data).extractall(part, filter="data")
+        with tarfile.open(fileobj=data) as archive:
+            archive.extractall(part, filter="data")
     else:
         zipfile.ZipFile(data).extractall(part)
     part.rename(target)
@@ -83,7 +89,9 @@ def explained(page):
     """The rows of the table of alarms: {(package, path, line, code): verdict}."""
     table = page[page.index("<!-- alarms -->") : page.index("<!-- end of alarms -->")]
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[3:]]
-    return {(package, *re.match(r"`(.*):(\d+)`", place).groups(), code): verdict for package, place, code, verdict, _ in rows}
+    return {
+        (package, *re.match(r"`(.*):(\d+)`", place).groups(), code): verdict for package, place, code, verdict, _ in rows
+    }
 
 
 def figures(alarms, verdicts, lines, seconds):
@@ -96,9 +104,9 @@ def figures(alarms, verdicts, lines, seconds):
     total = Counter(verdicts.get((a[0], a[1], str(a[2]), a[3]), "?") for a in alarms)
     rows.append(f"| all | {len(alarms)} | {total['mistake']} | {total['false']} |")
     text = (
-        f"{lines['files']:,} files of {lines['packages']} packages have {lines['all']:,} lines, of which {lines['mpi']:,} are in files that"
-        f" import mpi4py or\nuse a communicator. {lines['syntax']} files have no syntax tree (templates, Python 2). The run took"
-        f" {seconds:.0f} s of CPU time, {lines['slowest']:.0f} s for the slowest file."
+        f"{lines['files']:,} files of {lines['packages']} packages have {lines['all']:,} lines, of which {lines['mpi']:,}\n"
+        f"are in files that import mpi4py or use a communicator. {lines['syntax']} files have no syntax tree (templates, Python 2).\n"
+        f"The run took {seconds:.0f} s of CPU time, and {lines['slowest']:.1f} s for the slowest file."
     )
     return f"{text}\n\n" + "\n".join(rows)
 
@@ -106,7 +114,9 @@ def figures(alarms, verdicts, lines, seconds):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sources", type=Path, help="directory of unpacked sdists")
-    parser.add_argument("--check", action="store_true", help="fail if an alarm is not explained, or an explained one is gone")
+    parser.add_argument(
+        "--check", action="store_true", help="fail if an alarm is not explained, or an explained one is gone"
+    )
     options = parser.parse_args()
     options.sources.mkdir(parents=True, exist_ok=True)
     lines, alarms, began = Counter(), [], process_time()

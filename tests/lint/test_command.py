@@ -71,9 +71,7 @@ def test_the_working_directory_is_the_default(capsys: Capture) -> None:
     ("  # noqa: FM102", "  # type: ignore # noqa: E501 FM303", ["FM101"]),
     ('; text = "# noqa"', "", ["FM101", "FM303"]),
 ])  # fmt: skip
-def test_comments_suppress_findings(
-    first: str, second: str, expected: list[str], capsys: Capture, project: Path
-) -> None:
+def test_comments_suppress_findings(first: str, second: str, expected: list[str], capsys: Capture, project: Path) -> None:
     """On the line of the finding; codes of other tools are ignored, and so is a comment in a text."""
     text = WRONG.replace(":{}", ":  {}") if ";" in first else WRONG
     if ";" in first:
@@ -101,7 +99,9 @@ def test_select_and_ignore(capsys: Capture) -> None:
 
 def test_settings_are_read_from_pyproject(capsys: Capture, project: Path) -> None:
     """Options add to the lists, and replace `select`."""
-    settings = '[tool.fakempi.lint]\nselect = ["FM1", "FM2"]\nper-file-ignores = {"tests/*" = ["FM101"]}\nexclude = ["old"]\n'
+    settings = (
+        '[tool.fakempi.lint]\nselect = ["FM1", "FM2"]\nper-file-ignores = {"tests/*" = ["FM101"]}\nexclude = ["old"]\n'
+    )
     (project / "pyproject.toml").write_text(settings)
     for name in ("tests", "old"):
         (project / name).mkdir()
@@ -115,7 +115,7 @@ def test_settings_are_read_from_pyproject(capsys: Capture, project: Path) -> Non
 
 
 @for_each(("settings", "message"), [
-    ("selct = []", "pyproject.toml, [tool.fakempi.lint]: selct is unknown; did you mean select?"),
+    ("selects = []", "pyproject.toml, [tool.fakempi.lint]: selects is unknown; did you mean select?"),
     ('select = "FM1"', "pyproject.toml, [tool.fakempi.lint]: select must have lists of texts."),
     ('ignore = ["FM99"]', "pyproject.toml, [tool.fakempi.lint], ignore: the code 'FM99' is unknown; the codes are FM101,"),
 ])  # fmt: skip

@@ -48,7 +48,8 @@ def test_correct_programs_have_no_findings(name: str) -> None:
 def test_the_programs_of_an_explanation_have_the_finding_and_none(code: str) -> None:
     """Its wrong program and its right one."""
     programs = {
-        kind: textwrap.dedent(text) for kind, text in re.findall(r"^(Wrong|Right):\n\n((?:    .*\n)+)", explanation(code), re.MULTILINE)
+        kind: textwrap.dedent(text)
+        for kind, text in re.findall(r"^(Wrong|Right):\n\n((?:    .*\n)+)", explanation(code), re.MULTILINE)
     }
     assert marked(programs["Wrong"])[0][0] == code
     assert found_in(programs["Wrong"]) == marked(programs["Wrong"])
@@ -65,8 +66,8 @@ def test_a_finding_has_both_paths_and_a_fix() -> None:
     """With the lines of the calls, also of those in functions."""
     (found,) = lint_text(HEAD + COLLECTIVES["a function with a collective call"][0])
     assert found.message == (
-        "allreduce (line 8, in total) is called only by some ranks: the condition `comm.Get_rank() == 0` differs between ranks "
-        "(`comm.Get_rank()` is the rank, line 11)"
+        "allreduce (line 8, in total) is called only by some ranks: the condition `comm.Get_rank() == 0` differs between "
+        "ranks (`comm.Get_rank()` is the rank, line 11)"
     )
     assert found.paths == ("where it holds: allreduce (line 8, in total)", "elsewhere: no collective call")
     assert found.fix
@@ -79,7 +80,7 @@ def test_a_program_without_mpi_is_not_interpreted() -> None:
 
 def test_unusual_syntax_is_interpreted() -> None:
     """Statements of all kinds, at module level and in functions; nothing is found, and nothing fails."""
-    text = '''
+    text = """
 async def f(*a, b=1, **c):
     async with a as x, b: pass
     async for i in x: yield i
@@ -102,7 +103,7 @@ def g(x, /, y=lambda z: z + rank, *, z=[rank for rank in range(3)]):
 class C(A, metaclass=B):
     x, y = 1, 2
     def f(self): self.x, self.y[0] = self.f(), super().f()
-'''
+"""
     text = text if hasattr(__import__("ast"), "TryStar") else text.replace("except*", "except")
     assert list(lint_text(HEAD + text)) == []
 

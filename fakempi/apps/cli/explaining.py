@@ -1,4 +1,4 @@
-"""`fakempi explain`: print the meaning of a kind of finding, or of a rule of `fakempi lint`, an example program, and the fix."""
+"""`fakempi explain`: print the meaning of a kind of finding or a rule of `fakempi lint`, an example program, the fix."""
 
 from __future__ import annotations
 

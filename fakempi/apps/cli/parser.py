@@ -54,7 +54,7 @@ def _add_version(mpirun: ArgumentParser) -> None:
 
 
 def _add_explain(explain: ArgumentParser) -> None:
-    explain.add_argument("kind", nargs="?", metavar="KIND", help="the kind as printed: message-lost, unsafe-send, FM101, ...")
+    explain.add_argument("kind", nargs="?", metavar="KIND", help="the kind as printed: message-lost, FM101, ...")
 
 
 def _add_view(view: ArgumentParser) -> None:

@@ -8,8 +8,8 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 SKIPPED = {
-    ".git", ".hg", ".svn", ".tox", ".nox", ".venv", "venv", "__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache", "node_modules",
-    ".eggs", "build", "dist", "site-packages",
+    ".git", ".hg", ".svn", ".tox", ".nox", ".venv", "venv", "__pycache__", ".mypy_cache", ".ruff_cache",
+    ".pytest_cache", "node_modules", ".eggs", "build", "dist", "site-packages",
 }  # fmt: skip
 """Directories that are skipped below an argument, since they contain files of other projects or generated files."""
 SUFFIXES = (".py", ".pyw")

@@ -40,7 +40,9 @@ def lint_text(text: str, file: str = "<text>", selected: Selection = ALL_RULES) 
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:  # ValueError: null bytes, before Python 3.12
         line, column = getattr(error, "lineno", None) or 1, getattr(error, "offset", None) or 1
         reason = getattr(error, "msg", None) or str(error) or "it is nested too deeply"
-        yield LintFinding(SYNTAX_ERROR, line, max(column, 1), f"syntax error, so the file is not checked: {reason}", file=file)
+        yield LintFinding(
+            SYNTAX_ERROR, line, max(column, 1), f"syntax error, so the file is not checked: {reason}", file=file
+        )
         return
     codes, lines = selected.codes_of(file), suppressed_lines(text)
     for found in findings_of(analysis):

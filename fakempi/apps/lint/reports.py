@@ -6,6 +6,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import PurePath
 from urllib.parse import quote
 
@@ -25,7 +26,9 @@ def as_text(findings: Findings) -> str:
         lines += [f"    fix: {each.fix}"] if each.fix else []
     if findings:
         files = len({each.file for each in findings})
-        lines.append(f"{counted(len(findings), 'finding')} in {counted(files, 'file')}; fakempi explain CODE shows an example.")
+        lines.append(
+            f"{counted(len(findings), 'finding')} in {counted(files, 'file')}; fakempi explain CODE shows an example."
+        )
     else:
         lines.append("no findings")
     return "\n".join(lines) + "\n"
@@ -34,7 +37,10 @@ def as_text(findings: Findings) -> str:
 def as_statistics(findings: Findings) -> str:
     """Return the number of findings of each code, the most frequent first."""
     numbers = Counter(each.code for each in findings)
-    lines = [f"{number:6}  {code}  {title_of(code)}" for code, number in sorted(numbers.items(), key=lambda one: (-one[1], one[0]))]
+    lines = [
+        f"{number:6}  {code}  {title_of(code)}"
+        for code, number in sorted(numbers.items(), key=lambda one: (-one[1], one[0]))
+    ]
     return "".join(f"{line}\n" for line in lines) or "no findings\n"
 
 
@@ -60,9 +66,9 @@ def as_sarif(findings: Findings) -> str:
     codes = sorted({each.code for each in findings})
     rules = [
         {
-            "id": code, "name": title_of(code), "shortDescription": {"text": title_of(code)},
+            "id": code, "shortDescription": {"text": title_of(code)},
             "fullDescription": {"text": title_of(code)}, "defaultConfiguration": {"level": "error"},
-            "help": {"text": explanation(code), "markdown": explanation(code)} if code in TITLES else {"text": title_of(code)},
+            "help": dict.fromkeys(("text", "markdown"), explanation(code) if code in TITLES else title_of(code)),
         }
         for code in codes
     ]  # fmt: skip
@@ -85,10 +91,8 @@ def as_sarif(findings: Findings) -> str:
 
 def uri(file: str) -> str:
     """Return a path relative to the working directory, as a part of an address; GitHub accepts no others."""
-    try:
+    with suppress(ValueError):  # another drive on Windows
         file = os.path.relpath(file)
-    except ValueError:  # another drive on Windows
-        pass
     return quote(PurePath(file).as_posix())
 
 

@@ -1,10 +1,10 @@
 """Which rules apply: `--select` and `--ignore`, and the table `[tool.fakempi.lint]` of pyproject.toml.
 
-    [tool.fakempi.lint]
-    select = ["FM1", "FM301"]           # codes, or their beginnings; default: all
-    ignore = ["FM104"]
-    exclude = ["third_party"]           # patterns of files and directories
-    per-file-ignores = {"tests/*" = ["FM301"]}
+[tool.fakempi.lint]
+select = ["FM1", "FM301"]           # codes, or their beginnings; default: all
+ignore = ["FM104"]
+exclude = ["third_party"]           # patterns of files and directories
+per-file-ignores = {"tests/*" = ["FM301"]}
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ class Selection(NamedTuple):
 ALL_RULES = Selection(frozenset(TITLES))
 
 
-def selection(select: Iterable[str], ignore: Iterable[str], exclude: Iterable[str], directory: str | None = None) -> Selection:
+def selection(
+    select: Iterable[str], ignore: Iterable[str], exclude: Iterable[str], directory: str | None = None
+) -> Selection:
     """Return the selection of the options and of pyproject.toml; options replace `select`, and add to the other lists."""
     table = _checked(project_table(directory or os.getcwd()).get("lint", {}))
     chosen = list(select) or table.get("select", [])
     codes = _codes(chosen, "--select" if select else f"{WHERE}, select") if chosen else frozenset(TITLES)
     codes -= _codes(ignore, "--ignore") | _codes(table.get("ignore", []), f"{WHERE}, ignore")
-    per_file = [
-        (pattern, _codes(listed, f"{WHERE}, {PER_FILE}")) for pattern, listed in table.get(PER_FILE, {}).items()
-    ]
+    per_file = [(pattern, _codes(listed, f"{WHERE}, {PER_FILE}")) for pattern, listed in table.get(PER_FILE, {}).items()]
     return Selection(codes, (*exclude, *table.get("exclude", [])), tuple(per_file))
 
 

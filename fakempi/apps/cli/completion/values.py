@@ -190,8 +190,8 @@ BY_NAME: dict[tuple[str, str], Values] = {
 
 BY_METAVAR: dict[str, Values] = {
     **dict.fromkeys(("FILE", "DIR", "script.py [arguments]", "None"), _files),
-    **dict.fromkeys(("F", "FROM..TO", "K", "LIST", "MIB", "N", "NAME", "PAGE", "PATTERN", "PERCENT", "R", "R@T", "RANK"), _nothing),
-    **dict.fromkeys(("S", "SIZE", "TOKEN", "TYPE", "W"), _nothing),
+    **dict.fromkeys(("F", "FROM..TO", "K", "LIST", "MIB", "N", "NAME", "PAGE", "PATTERN", "PERCENT", "R", "R@T"), _nothing),
+    **dict.fromkeys(("RANK", "S", "SIZE", "TOKEN", "TYPE", "W"), _nothing),
     "COMMAND": _commands,
     "KIND": _kinds,
     "MODEL": _cost_models,

@@ -40,7 +40,9 @@ class AssignmentExecutor(CallEvaluator):
         old = instance.attributes.get(name)
         instance.attributes[name] = self._under_conditions(old, value)
         known = instance.of.attributes.get(name)
-        instance.of.attributes[name] = instance.attributes[name] if known is None else joined(known, instance.attributes[name])
+        instance.of.attributes[name] = (
+            instance.attributes[name] if known is None else joined(known, instance.attributes[name])
+        )
 
     def _under_conditions(self, old: AbstractValue | None, value: AbstractValue) -> AbstractValue:
         """Return the value of a variable that is assigned under conditions, which no branch separates."""

@@ -20,7 +20,21 @@ STEPS = 30_000
 SMALL = 60
 """Functions with at most so many nodes are followed for their value, even if they make no MPI calls."""
 EXITS = {"sys.exit", "exit", "quit", "os._exit", "os.abort"}
-PLAIN = {"plain", "text", "bytes", "number", "numbers", "list", "tuple", "dict", "set", "array", "range", "chunks", "request"}
+PLAIN = {
+    "plain",
+    "text",
+    "bytes",
+    "number",
+    "numbers",
+    "list",
+    "tuple",
+    "dict",
+    "set",
+    "array",
+    "range",
+    "chunks",
+    "request",
+}
 """Kinds of values whose methods make no collective calls."""
 KEEP_LENGTH = {"list", "tuple", "sorted", "reversed", "enumerate", "zip", "map", "set"}
 
@@ -55,7 +69,11 @@ class CallEvaluator(CommEvaluator):
             added = merged(value.depends for value in values)
             if added is not None and (old := self.look_up(function.value.id)) is not None:
                 self.now.variables[function.value.id] = replace(old, depends=merged((old.depends, added)))
-        kind = base.kind if base.kind in ("array", "text") and function.attr in ("copy", "strip", "lower", "upper", "join") else ""
+        kind = (
+            base.kind
+            if base.kind in ("array", "text") and function.attr in ("copy", "strip", "lower", "upper", "join")
+            else ""
+        )
         return AbstractValue(kind or ("plain" if base.kind in PLAIN else ""), depends=base.depends, length=base.length)
 
     def _known_function(self, node: ast.Call, name: str, arguments: list[AbstractValue]) -> AbstractValue:
@@ -95,14 +113,18 @@ class CallEvaluator(CommEvaluator):
             kind = "numbers" if name in ("list", "sorted") and values and values[0].kind == "range" else name
             return AbstractValue(kind, depends=depends, length=length)
         formula = formulas.applied(formulas.FUNCTIONS.get(name), *(value.formula for value in values))
-        return self.settled(AbstractValue(kind="text" if name == "str" else "", depends=depends, length=length, formula=formula))
+        return self.settled(
+            AbstractValue(kind="text" if name == "str" else "", depends=depends, length=length, formula=formula)
+        )
 
     def _numeric(self, name: str, values: list[AbstractValue]) -> AbstractValue:
         depends, length = merged(value.depends for value in values), merged(value.length for value in values)
         if name in known_names.CHUNKS:
             return AbstractValue("chunks", depends=depends, length=length)
         if name in ("zeros", "ones", "empty", "full"):
-            return AbstractValue("array", depends=merged(value.depends for value in values[1:]), length=depends and uneven(depends))
+            return AbstractValue(
+                "array", depends=merged(value.depends for value in values[1:]), length=depends and uneven(depends)
+            )
         if name == "arange":
             last = values[1] if len(values) > 1 else UNKNOWN
             between = self.distance(values[0], last, UNKNOWN) if len(values) > 1 else depends and uneven(depends)
@@ -132,7 +154,7 @@ class CallEvaluator(CommEvaluator):
             arguments.insert(0, target.receiver)
         if not self.communicates(function) and not is_small(function.node):
             return UNKNOWN
-        if len(self.active) >= DEEPEST or function in self.active or self.steps > STEPS or is_generator(function.node):
+        if len(self.active) >= DEEPEST or function in self.active or self.steps > STEPS or runs_later(function.node):
             self.now.events.append(OtherCall(node, may_communicate=True))
             return UNKNOWN
         call = LocalCall(node, function.node.name)
@@ -146,7 +168,9 @@ class CallEvaluator(CommEvaluator):
 
     active: list[FileFunction]
 
-    def interpret_function(self, function: FileFunction, variables: dict[str, AbstractValue], events: list[Any]) -> AbstractValue:
+    def interpret_function(
+        self, function: FileFunction, variables: dict[str, AbstractValue], events: list[Any]
+    ) -> AbstractValue:
         """Execute the body of a function with these variables, record its events, and return its value."""
         before = self.now
         self.now = ActiveCall(variables, function.enclosing, events, function.owner)
@@ -207,9 +231,11 @@ def is_small(node: ast.AST) -> bool:
     return sum(1 for _ in islice(ast.walk(node), SMALL + 1)) <= SMALL
 
 
-def is_generator(node: ast.AST) -> bool:
-    """Return whether a function contains `yield`; its body does not run where it is called."""
-    return any(isinstance(each, (ast.Yield, ast.YieldFrom)) for each in ast.walk(node))
+def runs_later(node: ast.AST) -> bool:
+    """Return whether a function is a coroutine or a generator, whose body does not run where it is called."""
+    return isinstance(node, ast.AsyncFunctionDef) or any(
+        isinstance(each, (ast.Yield, ast.YieldFrom)) for each in ast.walk(node)
+    )
 
 
 def uneven(depends: RankDependence) -> RankDependence:
@@ -224,6 +250,12 @@ def returned_value(call: ActiveCall) -> AbstractValue:
     value = call.returned[0]
     for other in call.returned[1:]:
         value = joined(value, other)
-    if call.return_depends is not None and any(other != call.returned[0] for other in call.returned) and value.kind != "comm":
-        value = replace(value, depends=merged((call.return_depends, value.depends)), length=merged((call.return_depends, value.length)))
+    if (
+        call.return_depends is not None
+        and any(other != call.returned[0] for other in call.returned)
+        and value.kind != "comm"
+    ):
+        value = replace(
+            value, depends=merged((call.return_depends, value.depends)), length=merged((call.return_depends, value.length))
+        )
     return value

@@ -9,7 +9,7 @@ from fakempi.apps.lint.analysis import formulas, mpi_calls
 from fakempi.apps.lint.analysis.containers import ContainerEvaluator
 from fakempi.apps.lint.analysis.definitions import FileInstance
 from fakempi.apps.lint.analysis.events import MpiCall, OtherCall, PathEnd
-from fakempi.apps.lint.analysis.rank_values import PART, SELF, UNKNOWN, AbstractValue, RankDependence
+from fakempi.apps.lint.analysis.rank_values import PART, SAME, SELF, UNKNOWN, AbstractValue, RankDependence
 
 BY_RANK = {"scatter", "alltoall", "scan", "exscan"}
 RESULT_BUFFER = {"Reduce": 1, "Gather": 1, "Gatherv": 1, "Scatter": 1, "Scatterv": 1, "Alltoall": 1, "Scan": 1, "Exscan": 1}
@@ -50,27 +50,27 @@ class CommEvaluator(ContainerEvaluator):
             what = what if operation in mpi_calls.AT_ROOT else f"the result of `{operation}` differs between ranks"
             depends = RankDependence(comm.ids, what, line)
             return AbstractValue(depends=depends, length=depends)
-        return UNKNOWN
+        return AbstractValue(SAME) if operation in mpi_calls.EVERYWHERE else UNKNOWN
 
     def _change_buffers(self, call: MpiCall) -> None:
         """Record which buffers are the same on all ranks after the call, and which are not."""
         operation = call.operation
         if operation in SAME_BUFFER:
             node, _ = call.argument(SAME_BUFFER[operation], "buf" if operation in ("Bcast", "Recv") else "recvbuf")
-            self._set_dependence(node, None)
+            self._set_dependence(node, None, SAME if operation in mpi_calls.EVERYWHERE else "")
         elif operation in RESULT_BUFFER and SELF not in call.ids:
             node, _ = call.argument(RESULT_BUFFER[operation], "recvbuf")
             why = "is complete only on the root" if operation in mpi_calls.ROOTED else "differs between ranks"
             self._set_dependence(node, RankDependence(call.ids, f"the buffer of `{operation}` {why}", call.node.lineno))
 
-    def _set_dependence(self, node: ast.expr | None, depends: RankDependence | None) -> None:
+    def _set_dependence(self, node: ast.expr | None, depends: RankDependence | None, kind: str = "") -> None:
         while isinstance(node, (ast.List, ast.Tuple)) and node.elts:
             node = node.elts[0]
         while isinstance(node, ast.Subscript):
             node = node.value
         if isinstance(node, ast.Name):
             value = self.look_up(node.id) or UNKNOWN
-            self.now.variables[node.id] = replace(value, depends=depends, formula=None, items=None)
+            self.now.variables[node.id] = replace(value, kind=kind or value.kind, depends=depends, formula=None, items=None)
         elif isinstance(node, ast.Attribute):
             base = self.evaluate(node.value).definition
             if isinstance(base, FileInstance):

@@ -50,9 +50,9 @@ class ContainerEvaluator(ExpressionEvaluator):
         if isinstance(node.slice, ast.Slice):
             return self._slice(base, node.slice)
         index = self.evaluate(node.slice)
-        if base.items is not None and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, int):
-            if -len(base.items) <= node.slice.value < len(base.items):
-                return base.items[node.slice.value]
+        number = node.slice.value if isinstance(node.slice, ast.Constant) else None
+        if base.items is not None and isinstance(number, int) and -len(base.items) <= number < len(base.items):
+            return base.items[number]
         formula = formulas.applied(lambda parts, i: parts[i], base.formula, index.formula)
         length = index.depends if base.kind == "chunks" else None
         if length is not None:

@@ -11,7 +11,14 @@ from fakempi.apps.lint.analysis import formulas, mpi_calls
 from fakempi.apps.lint.analysis.definitions import ActiveCall, BoundMethod, FileInstance, Variables
 from fakempi.apps.lint.analysis.events import BranchEvents, Event, MpiCall
 from fakempi.apps.lint.analysis.rank_values import (
-    BY_NAME, SELF, UNKNOWN, WORLD, AbstractValue, RankDependence, joined, merged,
+    BY_NAME,
+    SELF,
+    UNKNOWN,
+    WORLD,
+    AbstractValue,
+    RankDependence,
+    joined,
+    merged,
 )  # fmt: skip
 
 COMM = AbstractValue("comm", frozenset({WORLD}))
@@ -215,7 +222,9 @@ class ExpressionEvaluator:
         value = joined(one, other)
         formula = formulas.applied(lambda a, b, c: b if a else c, test.formula, one.formula, other.formula)
         if test.depends is not None and one != other and value.kind != "comm":
-            value = replace(value, depends=merged((test.depends, value.depends)), length=merged((test.depends, value.length)))
+            value = replace(
+                value, depends=merged((test.depends, value.depends)), length=merged((test.depends, value.length))
+            )
         return self.settled(replace(value, formula=formula))
 
     def _on_namedexpr(self, node: ast.NamedExpr) -> AbstractValue:
@@ -232,4 +241,6 @@ class ExpressionEvaluator:
 
 def merged_value(values: list[AbstractValue]) -> AbstractValue:
     """Return a value with the dependences of several."""
-    return AbstractValue(depends=merged(value.depends for value in values), formula=values[0].formula if len(values) == 1 else None)
+    return AbstractValue(
+        depends=merged(value.depends for value in values), formula=values[0].formula if len(values) == 1 else None
+    )

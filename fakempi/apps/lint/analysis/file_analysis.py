@@ -11,7 +11,6 @@ from fakempi.apps.lint.analysis.events import Event, FunctionEvents, MpiCall
 from fakempi.apps.lint.analysis.rank_values import AbstractValue
 from fakempi.apps.lint.analysis.statements import StatementExecutor
 
-
 DIRECT = mpi_calls.METHODS | {"exit", "_exit", "abort", "quit"}
 """Names in functions that make MPI calls or end the program."""
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 Evaluate = Callable[[int, int], Any]
 SIZES = (4, 6, 70)
-"""Sizes for which conditions are compared: even, since exchanges of pairs need that; 6 is no power of two, 70 is above most constants."""
+"""Sizes for which conditions are compared: even, for pairs; 6 is no power of two, 70 is above most constants."""
 LARGEST = 1 << 40
 DEPTH = 40
 """Maximum depth of a formula: formulas in loops would grow without limit."""
@@ -71,7 +71,7 @@ def applied(function: Callable[..., Any] | None, *parts: Formula | None) -> Form
 
 
 def both(is_and: bool, parts: list[Formula | None]) -> Formula | None:
-    """Return the formula of `and` or `or`, which may be known although a part is not: `rank == 0 and unknown` is false on rank 1."""
+    """Return the formula of `and` or `or`, which a part may determine: `rank == 0 and unknown` is false on rank 1."""
     if all(part is None for part in parts):
         return None
 

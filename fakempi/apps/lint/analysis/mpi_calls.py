@@ -24,7 +24,20 @@ COLLECTIVES = EVERYWHERE | ROOTED | OTHER | CREATION | NONBLOCKING_COLLECTIVES
 
 BLOCKING_SENDS = {"send", "Send", "ssend", "Ssend"}
 """Sends that may wait for the receiver; `bsend` and `rsend` do not."""
-SENDS = BLOCKING_SENDS | {"bsend", "Bsend", "rsend", "Rsend", "isend", "Isend", "issend", "Issend", "ibsend", "Ibsend", "irsend", "Irsend"}
+SENDS = BLOCKING_SENDS | {
+    "bsend",
+    "Bsend",
+    "rsend",
+    "Rsend",
+    "isend",
+    "Isend",
+    "issend",
+    "Issend",
+    "ibsend",
+    "Ibsend",
+    "irsend",
+    "Irsend",
+}
 RECEIVES = {"recv", "Recv", "irecv", "Irecv", "mrecv", "Mrecv"}
 EXCHANGES = {"sendrecv", "Sendrecv", "Sendrecv_replace"}
 NONBLOCKING_MESSAGES = {
@@ -33,7 +46,8 @@ NONBLOCKING_MESSAGES = {
 NONBLOCKING = NONBLOCKING_MESSAGES | NONBLOCKING_COLLECTIVES
 OF_BUFFERS = {
     "Send", "Ssend", "Bsend", "Rsend", "Recv", "Isend", "Issend", "Ibsend", "Irsend", "Irecv", "Bcast", "Ibcast",
-    "Gather", "Gatherv", "Scatter", "Scatterv", "Allgather", "Allgatherv", "Alltoall", "Reduce", "Allreduce", "Scan", "Exscan",
+    "Gather", "Gatherv", "Scatter", "Scatterv", "Allgather", "Allgatherv", "Alltoall", "Reduce", "Allreduce", "Scan",
+    "Exscan",
 }  # fmt: skip
 """Calls whose first argument is a buffer."""
 HARMLESS = {

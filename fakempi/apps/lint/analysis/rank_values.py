@@ -1,7 +1,8 @@
 """Abstract values: what is known about a value without running the program.
 
-A value *depends on the rank* if ranks of a communicator may have different values. `RankDependence` has the communicators and the reason.
-The dependence of a list's length is separate from that of its contents: slices of equal length have different contents.
+A value *depends on the rank* if ranks of a communicator may have different values. `RankDependence` has the communicators
+and the reason. The dependence of a list's length is separate from that of its contents: slices of equal length have
+different contents.
 """
 
 from __future__ import annotations
@@ -21,19 +22,22 @@ ANY = "*"
 PART = "part:"
 """Start of the identity of a communicator that Split or a similar call created: its ranks may be a part of all ranks."""
 
+SAME = "same"
+"""Kind of the results of collective calls that are the same on all ranks."""
+
 Ids = frozenset[str]
-"""Identities of communicators: where each was created, or the name of a parameter. Duplicates have the identity of the original."""
+"""Identities of communicators: where each was created, or the name of a parameter. A duplicate has the same identity."""
 
 
 @dataclass(frozen=True, slots=True)
 class RankDependence:
-    """Why a value differs between ranks: the communicators whose rank it depends on, and the line and words of the reason."""
+    """Why a value differs between ranks: the communicators whose rank it depends on, the reason and its line."""
 
     ids: Ids
     reason: str
     line: int
     even: bool = False
-    """Whether the value is a linear function of the rank, so that the difference of two of them may be the same on all ranks."""
+    """Whether the value is a linear function of the rank; the difference of two of them may be the same on all ranks."""
 
     def concerns(self, comm: Ids) -> bool:
         """Return whether ranks of a communicator may have different values."""
@@ -101,9 +105,12 @@ def joined_variables(one: dict[str, AbstractValue], other: dict[str, AbstractVal
 def differing(
     one: dict[str, AbstractValue], other: dict[str, AbstractValue], why: RankDependence
 ) -> dict[str, AbstractValue]:
-    """Return the variables after a branch that depends on the rank: variables that the branches change differ between ranks."""
+    """Return the variables after a branch that depends on the rank: variables that it changes differ between ranks."""
     after = joined_variables(one, other)
     for name, value in after.items():
+        sides = one.get(name, UNKNOWN), other.get(name, UNKNOWN)
+        if any(side.kind == SAME for side in sides):
+            continue  # one side broadcasts the variable, the other one receives it
         if one.get(name) != other.get(name) and value.kind not in ("comm", "function", "class", "module"):
             after[name] = replace(value, depends=merged((why, value.depends)), length=_length(one, other, name, why, value))
     return after
@@ -112,6 +119,8 @@ def differing(
 def _length(
     one: dict[str, AbstractValue], other: dict[str, AbstractValue], name: str, why: RankDependence, value: AbstractValue
 ) -> RankDependence | None:
-    """Return on what the length depends: on the branch only if both lengths are known, since placeholders have the same length."""
-    lengths = {None if each.items is None else len(each.items) for each in (one.get(name, UNKNOWN), other.get(name, UNKNOWN))}
+    """Return on what the length depends: on the branch only if both are known, since placeholders have equal lengths."""
+    lengths = {
+        None if each.items is None else len(each.items) for each in (one.get(name, UNKNOWN), other.get(name, UNKNOWN))
+    }
     return merged((why, value.length)) if len(lengths) == 2 and None not in lengths else value.length

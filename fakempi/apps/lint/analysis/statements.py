@@ -10,7 +10,12 @@ from fakempi.apps.lint.analysis.containers import element
 from fakempi.apps.lint.analysis.definitions import FileClass, FileFunction, Variables
 from fakempi.apps.lint.analysis.events import BranchEvents, Event, LocalCall, MpiCall, PathEnd, Repetition, TryEvents
 from fakempi.apps.lint.analysis.rank_values import (
-    UNKNOWN, AbstractValue, RankDependence, differing, joined_variables, merged,
+    UNKNOWN,
+    AbstractValue,
+    RankDependence,
+    differing,
+    joined_variables,
+    merged,
 )  # fmt: skip
 
 
@@ -237,17 +242,13 @@ def after_uniform_branch(branch: BranchEvents, body: Variables, orelse: Variable
     return joint
 
 
-def has_break(loop: ast.While) -> bool:
+def has_break(loop: ast.For | ast.AsyncFor | ast.While) -> bool:
     """Return whether a loop contains a `break` that ends it."""
-
-    def inside(node: ast.AST) -> bool:
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.Break):
-                return True
-            if not isinstance(child, (ast.For, ast.While, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and inside(child):
-                return True
-        return False
-
-    return any(isinstance(each, ast.Break) or (not isinstance(each, (ast.For, ast.While)) and inside(each)) for each in loop.body)
-
-
+    pending: list[ast.AST] = list(loop.body)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Break):
+            return True
+        if not isinstance(node, (ast.For, ast.While, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            pending += ast.iter_child_nodes(node)
+    return False

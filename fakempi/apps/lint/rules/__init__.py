@@ -1,4 +1,4 @@
-"""The rules, one per file. A rule has a code, a title, an explanation with a wrong and a right program, and a function `check`.
+"""The rules, one per file: code, title, explanation with a wrong and a right program, and a function `check`.
 
 catalogue        all rules by code
 paths            sequences of collective calls on a path, and their differences

@@ -1,6 +1,7 @@
 """A buffer that is used before its request is complete.
 
-Until `Wait` returns, a receive buffer has no defined contents, and a send buffer must not change: the message may be read from it later.
+Until `Wait` returns, a receive buffer has no defined contents, and a send buffer must not change: the message may be read
+from it later.
 
 Wrong:
 
@@ -84,7 +85,11 @@ def _buffer(node: ast.expr | None) -> str:
 
 def _uses(call: MpiCall, request: str, rest: list[ast.stmt], analysis: FileAnalysis) -> Iterator[LintFinding]:
     sends = call.operation in SENDS
-    node, _ = call.argument(0, "buf") if sends else call.argument(INTO[call.operation], "recvbuf" if INTO[call.operation] else "buf")
+    node, _ = (
+        call.argument(0, "buf")
+        if sends
+        else call.argument(INTO[call.operation], "recvbuf" if INTO[call.operation] else "buf")
+    )
     name = _buffer(node)
     if not name:
         return
@@ -110,7 +115,9 @@ def _may_wait(statement: ast.stmt) -> bool:
 
 
 def _rebinds(statement: ast.stmt, name: str) -> bool:
-    return any(isinstance(each, ast.Name) and each.id == name and isinstance(each.ctx, ast.Store) for each in ast.walk(statement))
+    return any(
+        isinstance(each, ast.Name) and each.id == name and isinstance(each.ctx, ast.Store) for each in ast.walk(statement)
+    )
 
 
 def _change(statement: ast.stmt, name: str, analysis: FileAnalysis) -> ast.AST | None:
@@ -124,9 +131,9 @@ def _change(statement: ast.stmt, name: str, analysis: FileAnalysis) -> ast.AST |
             if _is(node.func.value, name) and node.func.attr in CHANGING:
                 return node
             known = analysis.calls.get(node)
-            if known is not None and known.operation in FILLING and len(node.args) > FILLING[known.operation]:
-                if _buffer(node.args[FILLING[known.operation]]) == name:
-                    return node
+            place = FILLING.get(known.operation) if known is not None else None
+            if place is not None and len(node.args) > place and _buffer(node.args[place]) == name:
+                return node
     return None
 
 
@@ -135,13 +142,15 @@ def _read(statement: ast.stmt, name: str, analysis: FileAnalysis) -> ast.AST | N
     pending: list[ast.AST] = [statement]
     while pending:
         node = pending.pop()
-        if isinstance(node, ast.Call) and (node in analysis.calls or _is_named(node.func, ("len", "id", "type", "isinstance"))):
+        if isinstance(node, ast.Call) and (
+            node in analysis.calls or _is_named(node.func, ("len", "id", "type", "isinstance"))
+        ):
             continue
         if isinstance(node, ast.Attribute) and _is(node.value, name) and node.attr in DESCRIPTIONS:
             continue
         if _is(node, name) and isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             return node
-        if not (isinstance(node, (ast.List, ast.Tuple)) and node is not statement):
+        if not isinstance(node, (ast.List, ast.Tuple)):  # the array itself in a container, such as a list of buffers
             pending += ast.iter_child_nodes(node)
     return None
 

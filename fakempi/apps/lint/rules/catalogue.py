@@ -10,11 +10,21 @@ from typing import Any
 from fakempi.apps.lint.analysis.file_analysis import FileAnalysis
 from fakempi.apps.lint.findings import LintFinding
 from fakempi.apps.lint.rules import (
-    buffer_use, early_exit, exception_path, lost_request, mixed_interface, no_buffer, rank_branch, rank_loop, rank_root, send_cycle,
+    buffer_use,
+    early_exit,
+    exception_path,
+    lost_request,
+    mixed_interface,
+    no_buffer,
+    rank_branch,
+    rank_loop,
+    rank_root,
+    send_cycle,
 )  # fmt: skip
 
 MODULES: tuple[ModuleType, ...] = (
-    rank_branch, early_exit, rank_loop, exception_path, rank_root, send_cycle, mixed_interface, lost_request, buffer_use, no_buffer,
+    rank_branch, early_exit, rank_loop, exception_path, rank_root, send_cycle, mixed_interface, lost_request, buffer_use,
+    no_buffer,
 )  # fmt: skip
 RULES: dict[str, Any] = {module.CODE: module for module in MODULES}
 TITLES: dict[str, str] = {code: module.TITLE for code, module in RULES.items()}

@@ -1,7 +1,7 @@
 """A path that ends between collective calls, under a condition that differs between ranks.
 
-A rank that returns, raises an exception, or leaves a loop early does not make the collective calls that follow. The other ranks wait
-for it there.
+A rank that returns, raises an exception, or leaves a loop early does not make the collective calls that follow. The other
+ranks wait for it there.
 
 Wrong:
 
@@ -31,7 +31,7 @@ from collections.abc import Iterator, Sequence
 
 from fakempi.apps.lint.analysis.events import BranchEvents, Event, LocalCall, PathEnd, Repetition, TryEvents
 from fakempi.apps.lint.analysis.file_analysis import FileAnalysis
-from fakempi.apps.lint.analysis.rank_values import RankDependence
+from fakempi.apps.lint.analysis.rank_values import ANY, RankDependence
 from fakempi.apps.lint.findings import LintFinding, finding
 from fakempi.apps.lint.rules import paths
 from fakempi.apps.lint.rules.rank_branch import shortened
@@ -48,7 +48,7 @@ def check(analysis: FileAnalysis) -> Iterator[LintFinding]:
 
 
 def _in_block(events: Sequence[Event], after: list[Event], loop: list[Event] | None, guarded: bool) -> Iterator[LintFinding]:
-    """Check a block; `after` are the events that follow it, `loop` those of the loop around it, and `guarded` means inside `try`."""
+    """Check a block; `after` are the events that follow it, `loop` those of the loop around it; `guarded`: inside `try`."""
     for position, event in enumerate(events):
         rest = list(events[position + 1 :])
         if isinstance(event, BranchEvents):
@@ -77,8 +77,8 @@ def _of_branch(
             continue
         for path in _ending_paths(side):
             how = paths.end_of(path)
-            if guarded and how == "raise":
-                continue
+            if how in ("raise", "exit") and (guarded or ANY in why.ids):
+                continue  # it may be caught, or it ends a wait with a time limit
             following = rest if how == "continue" else [*rest, *(loop or [])] if how == "break" else [*rest, *after]
             if not _skips_calls(path, [*other, *following], why):
                 continue
@@ -111,11 +111,12 @@ def _finding(branch: BranchEvents, path: list[Event], holds: bool, others: list[
     last = path[-1]
     assert isinstance(last, PathEnd)
     labels = ("where it holds", "elsewhere")
+    taken, others_taken = paths.described(labels[not holds], path, why), paths.described(labels[holds], others, why)
     return finding(
         CODE, last.node,
-        f"`{last.how}` skips collective calls of other ranks: the condition `{shortened(branch.test)}` (line {branch.test.lineno})"
-        f" differs between ranks ({why.reason}, line {why.line})",
-        (paths.described(labels[not holds], path, why) + f", then {last.how}", paths.described(labels[holds], others, why)), FIX,
+        f"`{last.how}` skips collective calls of other ranks: the condition `{shortened(branch.test)}` (line"
+        f" {branch.test.lineno}) differs between ranks ({why.reason}, line {why.line})",
+        (f"{taken}, then {last.how}", others_taken), FIX,
     )  # fmt: skip
 
 
@@ -124,4 +125,3 @@ def _definite(path: paths.Steps) -> bool:
     return any(
         each != paths.UNKNOWN_CALL if isinstance(each, str) else all(_definite(part) for part in each[1:]) for each in path
     )
-

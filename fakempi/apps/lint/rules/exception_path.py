@@ -1,7 +1,7 @@
 """An exception of one rank skips a collective call.
 
-Code in `try` that fails on one rank continues with the handler there, and that rank does not make the collective call at the end of
-`try`. The other ranks wait for it.
+Code in `try` that fails on one rank continues with the handler there, and that rank does not make the collective call at
+the end of `try`. The other ranks wait for it.
 
 Wrong:
 
@@ -41,11 +41,16 @@ from fakempi.apps.lint.rules import paths
 CODE = "FM104"
 TITLE = "an exception that skips a collective call on one rank"
 FIX = "move the collective call out of `try`, or call comm.Abort() in the handler"
-OF_ALL_RANKS = {"NotImplementedError", "AttributeError", "ImportError", "ModuleNotFoundError", "KeyboardInterrupt", "SystemExit",
-                "NameError", "GeneratorExit"}  # fmt: skip
+OF_ALL_RANKS = {
+    "NotImplementedError", "AttributeError", "ImportError", "ModuleNotFoundError", "KeyboardInterrupt", "SystemExit",
+    "NameError", "GeneratorExit",
+}  # fmt: skip
 """Exceptions that all ranks raise at the same place, or that end the program."""
-WITHOUT_ERRORS = {"print", "len", "range", "isinstance", "hasattr", "time", "perf_counter", "Wtime", "append", "info", "debug", "format",
-                  "str", "list", "join", "Get_rank", "Get_size", "getattr", "super", "zip", "enumerate"}  # fmt: skip
+WITHOUT_ERRORS = {
+    "print", "len", "range", "isinstance", "hasattr", "time", "perf_counter", "Wtime", "append", "info", "debug", "format",
+    "str", "list", "join", "Get_rank", "Get_size", "getattr", "super", "zip", "enumerate",
+}  # fmt: skip
+"""Functions that are not expected to raise an exception."""
 ALL_RANKS = RankDependence(frozenset({ANY, BY_NAME}), "", 0)
 
 

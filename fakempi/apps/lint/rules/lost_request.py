@@ -1,7 +1,7 @@
 """A request that is never completed.
 
-A nonblocking call returns a request. Without `wait` or a successful `test`, the program does not know when the operation has ended; the
-buffer or the pickled object may be freed while it is transferred, and the message may never be sent.
+A nonblocking call returns a request. Without `wait` or a successful `test`, the program does not know when the operation
+has ended; the buffer or the pickled object may be freed while it is transferred, and the message may never be sent.
 
 Wrong:
 
@@ -83,7 +83,9 @@ def _only_filled(name: str, scope: Scope) -> bool:
     """Return whether a list is created here and only filled."""
     if not _is_local(name, scope):
         return False
-    created = any(isinstance(each, ast.Name) and each.id == name and isinstance(each.ctx, ast.Store) for each in own_nodes(scope))
+    created = any(
+        isinstance(each, ast.Name) and each.id == name and isinstance(each.ctx, ast.Store) for each in own_nodes(scope)
+    )
     filled = {
         each.func.value for each in ast.walk(scope)
         if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.func.attr in ADDING

@@ -1,7 +1,7 @@
 """A message of `Send` that `recv` receives, or one of `send` that `Recv` receives.
 
-`send` and `recv` transfer pickled objects, `Send` and `Recv` transfer buffers. If the two are mixed, the receiver fails to unpickle the
-message, or finds a pickle in its buffer.
+`send` and `recv` transfer pickled objects, `Send` and `Recv` transfer buffers. If the two are mixed, the receiver fails
+to unpickle the message, or finds a pickle in its buffer.
 
 Wrong:
 
@@ -32,7 +32,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from fakempi.apps.lint.analysis import formulas, mpi_calls
+from fakempi.apps.lint.analysis import mpi_calls
 from fakempi.apps.lint.analysis.events import BranchEvents, Event, MpiCall, PathEnd, Repetition
 from fakempi.apps.lint.analysis.file_analysis import FileAnalysis
 from fakempi.apps.lint.findings import LintFinding, finding
@@ -80,9 +80,9 @@ def _collect(events: Sequence[Event], rank: int, messages: list[RankMessage]) ->
                 return result
         elif isinstance(event, PathEnd):
             return False
-        elif _has_messages([event]) and not isinstance(event, Repetition):
-            return None
-        elif isinstance(event, Repetition) and _collect(event.body, rank, messages) is None:
+        elif (_has_messages([event]) and not isinstance(event, Repetition)) or (
+            isinstance(event, Repetition) and _collect(event.body, rank, messages) is None
+        ):
             return None
     return True
 
@@ -120,7 +120,7 @@ def _compared(messages: list[RankMessage]) -> Iterator[LintFinding]:
             want = call.operation.lower() if send.operation[0].islower() else call.operation.capitalize()
             yield finding(
                 CODE, call.node,
-                f"rank {receive.rank} calls {call.operation} for the message that rank {receive.peer} sends with {send.operation}"
-                f" (line {send.node.lineno}): one of them is a buffer, the other a pickled object", (),
+                f"rank {receive.rank} calls {call.operation} for the message that rank {receive.peer} sends with"
+                f" {send.operation} (line {send.node.lineno}): one of them is a buffer, the other a pickled object", (),
                 f"call {want} here, or {'send' if send.operation[0].isupper() else 'Send'} on rank {receive.peer}",
             )  # fmt: skip

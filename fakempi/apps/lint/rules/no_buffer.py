@@ -1,7 +1,7 @@
 """An upper-case call with an object that is no buffer.
 
-Calls such as `Send` and `Bcast` take buffers: arrays, or other objects with the buffer protocol. A list of numbers, a text, a
-number or a dictionary has none; the call raises TypeError. Calls in lower case take any object.
+Calls such as `Send` and `Bcast` take buffers: arrays, or other objects with the buffer protocol. A list of numbers, a
+text, a number or a dictionary has none; the call raises TypeError. Calls in lower case take any object.
 
 Wrong:
 
@@ -29,9 +29,10 @@ from fakempi.apps.lint.findings import LintFinding, finding
 CODE = "FM303"
 TITLE = "an upper-case call with an object that is no buffer"
 KINDS = {"numbers": "a list of numbers", "text": "a text", "number": "a number", "dict": "a dictionary", "set": "a set"}
-NAMES = {"Bcast": "buf", "Ibcast": "buf", "Recv": "buf", "Irecv": "buf"}
-RECEIVE_BUFFERS = {"Gather", "Gatherv", "Scatter", "Scatterv", "Allgather", "Allgatherv", "Alltoall", "Reduce", "Allreduce", "Scan",
-                   "Exscan"}  # fmt: skip
+TWO_BUFFERS = {
+    "Gather", "Gatherv", "Scatter", "Scatterv", "Allgather", "Allgatherv", "Alltoall", "Reduce", "Allreduce", "Scan",
+    "Exscan",
+}  # fmt: skip
 
 
 def check(analysis: FileAnalysis) -> Iterator[LintFinding]:
@@ -39,12 +40,12 @@ def check(analysis: FileAnalysis) -> Iterator[LintFinding]:
     for call in analysis.calls.values():
         if call.operation not in mpi_calls.OF_BUFFERS:
             continue
-        two = call.operation in RECEIVE_BUFFERS
+        two = call.operation in TWO_BUFFERS
         arguments = [call.argument(0, "sendbuf" if two else "buf")] + ([call.argument(1, "recvbuf")] if two else [])
         for node, value in arguments:
             if node is not None and value is not None and value.kind in KINDS:
                 lower = call.operation.lower().rstrip("v")
                 yield finding(
-                    CODE, node, f"{call.operation} takes a buffer, such as a numpy array, and the argument is {KINDS[value.kind]}",
+                    CODE, node, f"{call.operation} takes a buffer, and the argument is {KINDS[value.kind]}",
                     (), f"call {lower}, which takes any object, or pass a numpy array",
                 )  # fmt: skip

@@ -1,7 +1,7 @@
 """Sequences of collective calls on the paths of a function, and whether two of them may differ between ranks.
 
-The comparison reports only definite differences: a path with collective calls next to one without any, or two different straight
-sequences. Calls of unknown functions, which may make collective calls, are no difference.
+The comparison reports only definite differences: a path with collective calls next to one without any, or two different
+straight sequences. Calls of unknown functions, which may make collective calls, are no difference.
 """
 
 from __future__ import annotations
@@ -11,7 +11,14 @@ from typing import Any
 
 from fakempi.apps.lint.analysis import formulas, mpi_calls
 from fakempi.apps.lint.analysis.events import (
-    BranchEvents, Event, LocalCall, MpiCall, OtherCall, PathEnd, Repetition, TryEvents,
+    BranchEvents,
+    Event,
+    LocalCall,
+    MpiCall,
+    OtherCall,
+    PathEnd,
+    Repetition,
+    TryEvents,
 )  # fmt: skip
 from fakempi.apps.lint.analysis.rank_values import RankDependence
 

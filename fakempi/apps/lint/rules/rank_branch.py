@@ -1,8 +1,8 @@
 """A collective call that only a part of the ranks reaches.
 
-All ranks of a communicator have to make the same collective calls in the same order. If a condition differs between ranks and only one
-branch contains a collective call, the ranks in that branch wait for the others. The condition may be the rank, a result that only the
-root has (`gather`, `reduce`), data that differ between ranks (`scatter`), or the time.
+All ranks of a communicator have to make the same collective calls in the same order. If a condition differs between ranks
+and only one branch contains a collective call, the ranks in that branch wait for the others. The condition may be the
+rank, a result that only the root has (`gather`, `reduce`), data that differ between ranks (`scatter`), or the time.
 
 Wrong:
 
@@ -20,8 +20,8 @@ Right:
     total = 42 if comm.rank == 0 else None
     total = comm.bcast(total)
 
-Fix: make the call on all ranks, outside the branch; give the other branch the same calls; or create a communicator with `Split` for the
-ranks that take part.
+Fix: make the call on all ranks, outside the branch; give the other branch the same calls; or create a communicator with
+`Split` for the ranks that take part.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ def _in_block(events: Sequence[Event]) -> Iterator[LintFinding]:
                     CODE, event.node,
                     f"{calls[0]} is called in a loop whose number of passes differs between ranks: `{shortened(event.what)}`"
                     f" ({why.reason}, line {why.line})",
-                    (paths.described("in each pass", event.body, why), "on a rank with fewer passes: no collective call"), FIX,
+                    (paths.described("in each pass", event.body, why), "on a rank with fewer passes: no such call"), FIX,
                 )  # fmt: skip
         for part in [event.body] if isinstance(event, LocalCall) else paths.parts_of(event):
             yield from _in_block(part)

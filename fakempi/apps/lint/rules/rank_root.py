@@ -1,6 +1,7 @@
 """The root of a collective call differs between ranks.
 
-All ranks have to name the same root. With `root=rank` each rank takes itself for the root, and none receives from another one.
+All ranks have to name the same root. With `root=rank` each rank takes itself for the root, and none receives from another
+one.
 
 Wrong:
 
@@ -53,8 +54,8 @@ def _in_block(events: Sequence[Event]) -> Iterator[LintFinding]:
 
 def _of_call(call: MpiCall) -> Iterator[LintFinding]:
     node, value = call.argument(POSITIONS[call.operation], "root")
-    if node is None or value is None or value.depends is None or not value.depends.concerns(call.ids):
-        return
+    if node is None or value is None or value.depends is None or not value.depends.ids & call.ids:
+        return  # a parameter called `rank` may be the root
     roots = formulas.table(value.formula, 4)
     if roots is not None and len(set(roots)) > 1 and all(isinstance(root, int) for root in roots):
         shown = ", ".join(map(str, roots))

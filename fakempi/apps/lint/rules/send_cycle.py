@@ -1,7 +1,7 @@
 """Blocking sends in a cycle.
 
-If every rank first sends to another rank and then receives, each send may wait for a receive that comes later: the program works only as
-long as the MPI library buffers the messages.
+If every rank first sends to another rank and then receives, each send may wait for a receive that comes later: the
+program works only as long as the MPI library buffers the messages.
 
 Wrong:
 
