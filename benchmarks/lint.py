@@ -103,11 +103,10 @@ def figures(alarms, verdicts, lines, seconds):
         rows.append(f"| {code} | {len(found)} | {counts['mistake']} | {counts['false']} |")
     total = Counter(verdicts.get((a[0], a[1], str(a[2]), a[3]), "?") for a in alarms)
     rows.append(f"| all | {len(alarms)} | {total['mistake']} | {total['false']} |")
-    text = (
-        f"{lines['files']:,} files of {lines['packages']} packages have {lines['all']:,} lines, of which {lines['mpi']:,}\n"
-        f"are in files that import mpi4py or use a communicator. {lines['syntax']} files have no syntax tree (templates, Python 2).\n"
-        f"The run took {seconds:.0f} s of CPU time, and {lines['slowest']:.1f} s for the slowest file."
-    )
+    size = f"{lines['files']:,} files of {lines['packages']} packages have {lines['all']:,} lines"
+    used = f"{lines['mpi']:,} of them are in files that import mpi4py or use a communicator"
+    time = f"{seconds:.0f} s of CPU time, of which the slowest file takes {lines['slowest']:.1f} s"
+    text = f"{size}; {used}.\n{lines['syntax']} files have no syntax tree (templates, Python 2). The run takes {time}."
     return f"{text}\n\n" + "\n".join(rows)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
-from itertools import islice
 from typing import Any
 
 from fakempi.apps.lint.analysis import formulas, known_names
@@ -17,8 +16,6 @@ DEEPEST = 5
 """Maximum depth of followed calls."""
 STEPS = 30_000
 """Maximum number of evaluated expressions for a function; later calls in it are not followed."""
-SMALL = 60
-"""Functions with at most so many nodes are followed for their value, even if they make no MPI calls."""
 EXITS = {"sys.exit", "exit", "quit", "os._exit", "os.abort"}
 PLAIN = {
     "plain",
@@ -150,11 +147,11 @@ class CallEvaluator(CommEvaluator):
         function = target.function if isinstance(target, BoundMethod) else target
         arguments = [self.evaluate(each) for each in node.args]
         named = {each.arg or "": self.evaluate(each.value) for each in node.keywords}
-        if isinstance(target, BoundMethod) and not function.decorated("staticmethod"):
+        if isinstance(target, BoundMethod) and "staticmethod" not in function.decorators:
             arguments.insert(0, target.receiver)
-        if not self.communicates(function) and not is_small(function.node):
+        if not self.communicates(function) and not function.is_small:
             return UNKNOWN
-        if len(self.active) >= DEEPEST or function in self.active or self.steps > STEPS or runs_later(function.node):
+        if len(self.active) >= DEEPEST or function in self.active or self.steps > STEPS or function.runs_later:
             self.now.events.append(OtherCall(node, may_communicate=True))
             return UNKNOWN
         call = LocalCall(node, function.node.name)
@@ -224,18 +221,6 @@ class CallEvaluator(CommEvaluator):
         if default is not None and value is UNKNOWN and isinstance(default, ast.Attribute):
             return self.evaluate(default)
         return value
-
-
-def is_small(node: ast.AST) -> bool:
-    """Return whether a function has few nodes."""
-    return sum(1 for _ in islice(ast.walk(node), SMALL + 1)) <= SMALL
-
-
-def runs_later(node: ast.AST) -> bool:
-    """Return whether a function is a coroutine or a generator, whose body does not run where it is called."""
-    return isinstance(node, ast.AsyncFunctionDef) or any(
-        isinstance(each, (ast.Yield, ast.YieldFrom)) for each in ast.walk(node)
-    )
 
 
 def uneven(depends: RankDependence) -> RankDependence:

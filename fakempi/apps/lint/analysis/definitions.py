@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
 
 from fakempi.apps.lint.analysis.events import Event
 from fakempi.apps.lint.analysis.rank_values import AbstractValue, RankDependence
@@ -12,7 +14,11 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 Variables = dict[str, AbstractValue]
 
 
-@dataclass(slots=True, eq=False)
+SMALL = 60
+"""Functions with at most this number of nodes are followed for their value, even if they make no MPI calls."""
+
+
+@dataclass(eq=False)
 class FileFunction:
     """A function of the file, the variables of the functions around it, and its class if it is a method."""
 
@@ -20,9 +26,21 @@ class FileFunction:
     enclosing: Variables
     owner: FileClass | None = None
 
-    def decorated(self, *names: str) -> bool:
-        """Return whether the function has one of these decorators."""
-        return any(ast.unparse(each).split("(")[0].split(".")[-1] in names for each in self.node.decorator_list)
+    @cached_property
+    def decorators(self) -> set[str]:
+        """Return the names of the decorators, without those of their modules."""
+        return {ast.unparse(each).split("(")[0].split(".")[-1] for each in self.node.decorator_list}
+
+    @cached_property
+    def is_small(self) -> bool:
+        """Return whether the function has few nodes."""
+        return sum(1 for _ in islice(ast.walk(self.node), SMALL + 1)) <= SMALL
+
+    @cached_property
+    def runs_later(self) -> bool:
+        """Return whether the function is a coroutine or a generator, whose body does not run where it is called."""
+        yields = (ast.Yield, ast.YieldFrom)
+        return isinstance(self.node, ast.AsyncFunctionDef) or any(isinstance(each, yields) for each in ast.walk(self.node))
 
 
 @dataclass(slots=True, eq=False)

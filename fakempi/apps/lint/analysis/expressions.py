@@ -146,7 +146,7 @@ class ExpressionEvaluator:
         method = instance.of.method(node.attr)
         if method is not None:
             bound = BoundMethod(method, base)
-            if method.decorated("property", "cached_property"):
+            if method.decorators & {"property", "cached_property"}:
                 return self.call_method(bound, node)
             return AbstractValue("function", definition=bound)
         found = instance.of.attribute(node.attr)

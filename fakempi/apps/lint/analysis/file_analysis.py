@@ -78,7 +78,7 @@ class Interpreter(StatementExecutor):
 
     def _method(self, of: FileClass, method: FileFunction) -> None:
         receiver = AbstractValue("instance", definition=FileInstance(of))
-        takes_self = not method.decorated("staticmethod")
+        takes_self = "staticmethod" not in method.decorators
         self._function(method, [receiver] if takes_self else [], f"{of.node.name}.{method.node.name}")
 
     def _function(self, function: FileFunction, arguments: list[AbstractValue] | None = None, name: str = "") -> None:
