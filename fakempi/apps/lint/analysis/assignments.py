@@ -37,19 +37,19 @@ class AssignmentExecutor(CallEvaluator):
         self.now.variables[name] = value
 
     def _bind_attribute(self, instance: FileInstance, name: str, value: AbstractValue) -> None:
-        old = instance.attributes.get(name)
+        old = instance.attributes.get(name) or instance.of.attribute(name)
         instance.attributes[name] = self._under_conditions(old, value)
-        known = instance.of.attributes.get(name)
-        instance.of.attributes[name] = (
-            instance.attributes[name] if known is None else joined(known, instance.attributes[name])
-        )
 
     def _under_conditions(self, old: AbstractValue | None, value: AbstractValue) -> AbstractValue:
         """Return the value of a variable that is assigned under conditions, which no branch separates."""
         why = merged(self.now.conditions)
-        if why is None or value.kind == "comm":
+        if value.kind == "comm" or not self.now.conditions or (old is None and why is None):
             return value
-        value = value if old is None else joined(old, value)
+        if old is None:
+            old = value
+        if why is None:  # `self.rank = 0` is for programs without MPI; other values replace the old one
+            return joined(old, value) if value.kind in ("number", "none") and value.depends is None else value
+        value = joined(old, value)
         return replace(value, depends=merged((why, value.depends)))
 
     def _bind_element(self, target: ast.Subscript, value: AbstractValue) -> None:

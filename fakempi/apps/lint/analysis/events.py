@@ -1,4 +1,4 @@
-"""What a function does, as a tree: the events that rules look at, in the order in which they happen."""
+"""The events of a function as a tree: MPI calls, branches, loops and ends of paths, in the order in which they happen."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fakempi.apps.lint.analysis import mpi_calls
 from fakempi.apps.lint.analysis.definitions import ActiveCall, FileClass, FileFunction, FileInstance
 from fakempi.apps.lint.analysis.events import Event, FunctionEvents, MpiCall
-from fakempi.apps.lint.analysis.rank_values import AbstractValue
+from fakempi.apps.lint.analysis.rank_values import AbstractValue, joined
 from fakempi.apps.lint.analysis.statements import StatementExecutor
 
 DIRECT = mpi_calls.METHODS | {"exit", "_exit", "abort", "quit"}
@@ -77,9 +77,12 @@ class Interpreter(StatementExecutor):
             self._method(of, method)
 
     def _method(self, of: FileClass, method: FileFunction) -> None:
-        receiver = AbstractValue("instance", definition=FileInstance(of))
+        instance = FileInstance(of)
+        receiver = AbstractValue("instance", definition=instance)
         takes_self = "staticmethod" not in method.decorators
         self._function(method, [receiver] if takes_self else [], f"{of.node.name}.{method.node.name}")
+        for name, value in instance.attributes.items():  # as the method leaves them, after collective calls
+            of.attributes[name] = joined(of.attributes[name], value) if name in of.attributes else value
 
     def _function(self, function: FileFunction, arguments: list[AbstractValue] | None = None, name: str = "") -> None:
         events: list[Event] = []

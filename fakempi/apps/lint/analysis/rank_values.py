@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from fakempi.apps.lint.analysis import formulas
 from fakempi.apps.lint.analysis.formulas import Formula
 
 WORLD = "MPI.COMM_WORLD"
@@ -84,6 +85,9 @@ def joined(one: AbstractValue, other: AbstractValue) -> AbstractValue:
     """Return the value of a variable that is `one` after one branch and `other` after another."""
     if one == other:
         return one
+    for rank, fallback in ((one, other), (other, one)):
+        if rank.formula in (formulas.RANK, formulas.SIZE) and fallback.kind == "number" and fallback.depends is None:
+            return rank  # the other value is for programs without MPI: `except ImportError: rank = 0`
     kind = one.kind if one.kind == other.kind else ""
     if {one.kind, other.kind} == {"comm", ""} or {one.kind, other.kind} == {"comm", "none"}:
         kind = "comm"

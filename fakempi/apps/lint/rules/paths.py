@@ -6,6 +6,8 @@ straight sequences. Calls of unknown functions, which may make collective calls,
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -26,6 +28,8 @@ Steps = tuple[Any, ...]
 """Calls by name, `("loop", steps)`, `("if", steps, steps)` and `"?"` for a call that may communicate."""
 UNKNOWN_CALL = "?"
 MAX_SHOWN = 4
+PARALLEL = re.compile(r"mpi|comm|size|parallel|nproc", re.IGNORECASE)
+"""Words of conditions that distinguish parallel runs from those of a single process; paths are those of a parallel run."""
 
 
 def concerns(why: RankDependence, event: Event) -> bool:
@@ -43,6 +47,8 @@ def steps(events: Sequence[Event], why: RankDependence) -> Steps:
             found += steps(event.body, why)
         elif isinstance(event, BranchEvents):
             one, other = steps(event.body, why), steps(event.orelse, why)
+            if event.value.depends is None and not (one and other) and PARALLEL.search(ast.unparse(event.test)):
+                one = other = one or other
             found += one if one == other else [("if", one, other)]
         elif isinstance(event, Repetition):
             inner = steps(event.body, why)
