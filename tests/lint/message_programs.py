@@ -69,6 +69,27 @@ for step in range(3):
     total += comm.sendrecv(total, dest=rank ^ 1, source=rank ^ 1)
 """,
     ),
+    "all receive first": (
+        """
+def shift(comm, x):
+    y = np.empty_like(x)
+    comm.Recv(y, source=(comm.rank - 1) % comm.size)  # FM202
+    comm.Send(x, dest=(comm.rank + 1) % comm.size)
+    return y
+
+shift(comm, np.zeros(3))
+""",
+        """
+def shift(comm, x):
+    y = np.empty_like(x)
+    request = comm.Isend(x, dest=(comm.rank + 1) % comm.size)
+    comm.Recv(y, source=(comm.rank - 1) % comm.size)
+    request.Wait()
+    return y
+
+shift(comm, np.zeros(3))
+""",
+    ),
     "mirror": (
         """
 other = size - 1 - rank

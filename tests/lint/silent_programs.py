@@ -121,6 +121,20 @@ else:
     comm.recv(source=other)
     comm.ssend(1, dest=other)
 """,
+    "a token that the root starts": """
+if rank == 0:
+    comm.send("token", dest=1)
+comm.recv(source=(rank - 1) % size)
+if rank > 0:
+    comm.send("token", dest=(rank + 1) % size)
+""",
+    "a token in rounds": """
+if rank == 0:
+    comm.isend("token", dest=1).wait()
+for turn in range(3):
+    token = comm.recv(source=(rank - 1) % size)
+    comm.send(token, dest=(rank + 1) % size)
+""",
     "a chain without a cycle": """
 if rank < size - 1:
     comm.ssend(1, dest=rank + 1)

@@ -215,7 +215,7 @@ class CallEvaluator(CommEvaluator):
         annotation = ast.unparse(parameter.annotation) if parameter.annotation else ""
         if annotation.strip("'\"").endswith(("MPI.Comm", "MPI.Intracomm", "Intracomm")):
             return AbstractValue("comm", frozenset({f"{function.node.name}.{parameter.arg}"}))
-        value = self.by_name(parameter.arg, parameter.lineno) if self.uses_mpi else UNKNOWN
+        value = self.by_name(parameter.arg, parameter.lineno)
         if value.kind == "comm":
             return AbstractValue("comm", frozenset({f"{function.node.name}.{parameter.arg}"}))
         if default is not None and value is UNKNOWN and isinstance(default, ast.Attribute):

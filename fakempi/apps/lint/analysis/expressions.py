@@ -27,9 +27,8 @@ COMM = AbstractValue("comm", frozenset({WORLD}))
 class ExpressionEvaluator:
     """Evaluates expressions other than calls and containers."""
 
-    def __init__(self, imports: dict[str, str], uses_mpi: bool) -> None:
+    def __init__(self, imports: dict[str, str]) -> None:
         self.imports = imports
-        self.uses_mpi = uses_mpi
         self.module: Variables = {}
         self.now = ActiveCall(self.module, {}, [])
         self.mpi_calls: dict[ast.Call, MpiCall] = {}
@@ -97,12 +96,12 @@ class ExpressionEvaluator:
             module = self.imports[node.id]
             if module == "mpi4py.MPI.COMM_WORLD":
                 return COMM
-            if "." in module and (self.uses_mpi or "mpi" in module.lower()):
+            if "." in module:
                 guessed = self.by_name(module.rpartition(".")[2], node.lineno)
                 if guessed is not UNKNOWN:
                     return guessed
             return AbstractValue("module", definition=module)
-        return self.by_name(node.id, node.lineno) if self.uses_mpi else UNKNOWN
+        return self.by_name(node.id, node.lineno)
 
     def _on_constant(self, node: ast.Constant) -> AbstractValue:
         kinds = {bool: "number", int: "number", float: "number", str: "text", bytes: "bytes", type(None): "none"}
@@ -124,7 +123,7 @@ class ExpressionEvaluator:
             return self._of_instance(base, base.definition, node)
         if name in ("shape", "size", "ndim"):
             return AbstractValue(depends=base.length)
-        if base.kind == "" and base.depends is None and self.uses_mpi and not isinstance(node.value, ast.Call):
+        if base.kind == "" and base.depends is None and not isinstance(node.value, ast.Call):
             return self._of_unknown(node)
         return AbstractValue(depends=base.depends, length=base.length) if name in ("T", "real", "imag", "flat") else UNKNOWN
 
@@ -150,7 +149,7 @@ class ExpressionEvaluator:
                 return self.call_method(bound, node)
             return AbstractValue("function", definition=bound)
         found = instance.of.attribute(node.attr)
-        return found if found is not None else self._of_unknown(node) if self.uses_mpi else UNKNOWN
+        return found if found is not None else self._of_unknown(node)
 
     def _of_unknown(self, node: ast.Attribute) -> AbstractValue:
         """Return an attribute of an unknown object; `rank` alone may be that of a matrix, or of another object."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass, field
 
 from fakempi.apps.lint.analysis import mpi_calls
@@ -13,6 +14,7 @@ from fakempi.apps.lint.analysis.statements import StatementExecutor
 
 DIRECT = mpi_calls.METHODS | {"exit", "_exit", "abort", "quit"}
 """Names in functions that make MPI calls or end the program."""
+USES = re.compile(rf"mpi|comm\.(rank|size|{'|'.join(sorted(mpi_calls.METHODS))})\b", re.IGNORECASE)
 
 
 @dataclass(slots=True)
@@ -29,20 +31,20 @@ def analyzed(text: str, file: str = "<text>") -> FileAnalysis:
     tree = ast.parse(text, file)
     analysis = FileAnalysis(tree)
     if may_use_mpi(text):
-        Interpreter(analysis, text).interpret()
+        Interpreter(analysis).interpret()
     return analysis
 
 
 def may_use_mpi(text: str) -> bool:
     """Return whether a text may contain calls on communicators; other files need no analysis."""
-    return "mpi4py" in text or "comm" in text.lower()
+    return USES.search(text) is not None
 
 
 class Interpreter(StatementExecutor):
     """Interprets one file."""
 
-    def __init__(self, analysis: FileAnalysis, text: str) -> None:
-        super().__init__(imports_of(analysis.tree), "mpi" in text.lower())
+    def __init__(self, analysis: FileAnalysis) -> None:
+        super().__init__(imports_of(analysis.tree))
         self.analysis = analysis
         self.active: list[FileFunction] = []
         self.communicating = communicating_names(analysis.tree)

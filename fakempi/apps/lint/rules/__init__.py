@@ -8,6 +8,7 @@ rank_loop        FM103: a loop with collective calls whose number of passes diff
 exception_path   FM104: an exception of one rank skips a collective call
 rank_root        FM105: a root that differs between ranks
 send_cycle       FM201: blocking sends in a cycle
+receive_cycle    FM202: blocking receives in a cycle
 mixed_interface  FM203: recv matched by Send
 lost_request     FM301: requests that are never completed
 buffer_use       FM302: buffers that are used before the request is complete

@@ -19,12 +19,13 @@ from fakempi.apps.lint.rules import (
     rank_branch,
     rank_loop,
     rank_root,
+    receive_cycle,
     send_cycle,
 )  # fmt: skip
 
 MODULES: tuple[ModuleType, ...] = (
-    rank_branch, early_exit, rank_loop, exception_path, rank_root, send_cycle, mixed_interface, lost_request, buffer_use,
-    no_buffer,
+    rank_branch, early_exit, rank_loop, exception_path, rank_root, send_cycle, receive_cycle, mixed_interface, lost_request,
+    buffer_use, no_buffer,
 )  # fmt: skip
 RULES: dict[str, Any] = {module.CODE: module for module in MODULES}
 TITLES: dict[str, str] = {code: module.TITLE for code, module in RULES.items()}

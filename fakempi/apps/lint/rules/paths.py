@@ -47,8 +47,9 @@ def steps(events: Sequence[Event], why: RankDependence) -> Steps:
             found += steps(event.body, why)
         elif isinstance(event, BranchEvents):
             one, other = steps(event.body, why), steps(event.orelse, why)
-            if event.value.depends is None and not (one and other) and PARALLEL.search(ast.unparse(event.test)):
-                one = other = one or other
+            calls = [set(names(side)) - {UNKNOWN_CALL} for side in (one, other)]
+            if event.value.depends is None and bool(calls[0]) != bool(calls[1]) and PARALLEL.search(ast.unparse(event.test)):
+                one = other = one if calls[0] else other
             found += one if one == other else [("if", one, other)]
         elif isinstance(event, Repetition):
             inner = steps(event.body, why)

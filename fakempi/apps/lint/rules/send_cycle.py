@@ -64,32 +64,30 @@ def _first_of(messages: list[MpiCall]) -> Iterator[LintFinding]:
         if call.operation not in mpi_calls.BLOCKING_SENDS:
             continue
         _, dest = call.argument(1, "dest")
-        size = _cycle(dest)
+        ranks = cycle(dest)
         later = next((each for each in messages[position + 1 :] if each.operation in ("recv", "Recv")), None)
         earlier = any(each.operation in ("recv", "Recv") for each in messages[:position])
-        if size and later is not None and later.ids == call.ids and not earlier:
-            ranks = formulas.table(dest.formula, size) if dest is not None else []
-            cycle = _described(ranks or [])
+        if ranks and later is not None and later.ids == call.ids and not earlier:
             yield finding(
                 CODE, call.node,
                 f"all ranks call {call.operation} before any of them calls {later.operation} (line {later.node.lineno});"
-                f" this deadlocks unless messages are buffered: with {size} ranks, {cycle}", (), FIX,
+                f" this deadlocks unless messages are buffered: with {len(ranks)} ranks, {described(ranks)}", (), FIX,
             )  # fmt: skip
         return
 
 
-def _cycle(value: AbstractValue | None) -> int:
-    """Return a number of ranks for which each rank names another one; 0 if there is none."""
+def cycle(value: AbstractValue | None) -> list[int]:
+    """Return the peer of each rank, for a number of ranks where each has another one; otherwise an empty list."""
     if value is None or value.depends is None:
-        return 0
+        return []
     for size in FEW:
         ranks = formulas.table(value.formula, size)
         if ranks and all(isinstance(each, int) and 0 <= each < size and each != rank for rank, each in enumerate(ranks)):
-            return size
-    return 0
+            return ranks
+    return []
 
 
-def _described(ranks: list[int]) -> str:
+def described(ranks: list[int]) -> str:
     """Return one cycle in words: `0 → 1 → 0`."""
     seen, rank = [0], ranks[0]
     while rank not in seen:
