@@ -11,7 +11,7 @@ from fakempi.apps.lint.file_search import python_files
 from fakempi.apps.lint.findings import LintFinding
 from fakempi.apps.lint.linting import lint_bytes, lint_file
 from fakempi.apps.lint.reports import FORMATS, as_statistics
-from fakempi.apps.lint.selection import Selection, selection
+from fakempi.apps.lint.selection import RuleSelection, selection
 from fakempi.errors import LAYOUT_CHARACTERS, printable
 
 CLEAN, FOUND = 0, 1
@@ -32,7 +32,7 @@ def lint(options: Namespace) -> int:
     return FOUND if findings and not options.exit_zero else CLEAN
 
 
-def _findings(options: Namespace, chosen: Selection) -> Iterator[LintFinding]:
+def _findings(options: Namespace, chosen: RuleSelection) -> Iterator[LintFinding]:
     arguments = options.files or ["."]
     if STANDARD_INPUT in arguments:
         yield from lint_bytes(sys.stdin.buffer.read(), options.stdin_filename, chosen)

@@ -10,19 +10,19 @@ from fakempi.apps.lint.analysis.file_analysis import analyzed
 from fakempi.apps.lint.findings import LintFinding
 from fakempi.apps.lint.noqa import is_suppressed, suppressed_lines
 from fakempi.apps.lint.rules.catalogue import findings_of
-from fakempi.apps.lint.selection import ALL_RULES, Selection
+from fakempi.apps.lint.selection import ALL_RULES, RuleSelection
 
 SYNTAX_ERROR = "FM001"
 """The code of files that have no syntax tree; it is no rule, so it cannot be ignored."""
 
 
-def lint_file(file: str, selected: Selection = ALL_RULES) -> Iterator[LintFinding]:
+def lint_file(file: str, selected: RuleSelection = ALL_RULES) -> Iterator[LintFinding]:
     """Yield the findings of a file."""
     with open(file, "rb") as stream:
         yield from lint_bytes(stream.read(), file, selected)
 
 
-def lint_bytes(data: bytes, file: str, selected: Selection = ALL_RULES) -> Iterator[LintFinding]:
+def lint_bytes(data: bytes, file: str, selected: RuleSelection = ALL_RULES) -> Iterator[LintFinding]:
     """Yield the findings of a program that is encoded as its first lines specify."""
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
@@ -33,7 +33,7 @@ def lint_bytes(data: bytes, file: str, selected: Selection = ALL_RULES) -> Itera
     yield from lint_text(text, file, selected)
 
 
-def lint_text(text: str, file: str = "<text>", selected: Selection = ALL_RULES) -> Iterator[LintFinding]:
+def lint_text(text: str, file: str = "<text>", selected: RuleSelection = ALL_RULES) -> Iterator[LintFinding]:
     """Yield the findings of a program that no comment suppresses."""
     try:
         analysis = analyzed(text, file)

@@ -25,7 +25,7 @@ LISTS = ("select", "ignore", "exclude")
 PER_FILE = "per-file-ignores"
 
 
-class Selection(NamedTuple):
+class RuleSelection(NamedTuple):
     """The codes that apply to all files, those that some files ignore, and excluded files."""
 
     codes: frozenset[str]
@@ -37,19 +37,19 @@ class Selection(NamedTuple):
         return self.codes.difference(*(codes for pattern, codes in self.per_file if matches(file, [pattern])))
 
 
-ALL_RULES = Selection(frozenset(TITLES))
+ALL_RULES = RuleSelection(frozenset(TITLES))
 
 
 def selection(
     select: Iterable[str], ignore: Iterable[str], exclude: Iterable[str], directory: str | None = None
-) -> Selection:
+) -> RuleSelection:
     """Return the selection of the options and of pyproject.toml; options replace `select`, and add to the other lists."""
     table = _checked(project_table(directory or os.getcwd()).get("lint", {}))
     chosen = list(select) or table.get("select", [])
     codes = _codes(chosen, "--select" if select else f"{WHERE}, select") if chosen else frozenset(TITLES)
     codes -= _codes(ignore, "--ignore") | _codes(table.get("ignore", []), f"{WHERE}, ignore")
     per_file = [(pattern, _codes(listed, f"{WHERE}, {PER_FILE}")) for pattern, listed in table.get(PER_FILE, {}).items()]
-    return Selection(codes, (*exclude, *table.get("exclude", [])), tuple(per_file))
+    return RuleSelection(codes, (*exclude, *table.get("exclude", [])), tuple(per_file))
 
 
 def _codes(words: Iterable[str], where: str) -> frozenset[str]:

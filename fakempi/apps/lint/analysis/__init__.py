@@ -12,5 +12,5 @@ comm_calls    evaluates calls of methods of communicators
 calls         evaluates other calls; calls of functions of the file are followed
 statements    executes statements
 assignments   changes variables and attributes
-file_analysis interprets a file: module level, then each function
+file_analysis  interprets a file: module level, then each function
 """
