@@ -10,6 +10,7 @@ running         fakempi run: a script on every rank, its exit code, its failure 
 mpirun          fakempi mpirun: the options of mpirun and mpiexec
 interrupts      Ctrl-C and the time limit while a script runs
 checking        fakempi check: a script in all schedules
+linting         fakempi lint: mistakes that are visible in source files
 viewing         fakempi view: views of a trace
 extras          -i and --figure, which need optional packages
 replaying       fakempi view --what replay: animation with keys
@@ -23,7 +24,7 @@ tuning          fakempi tune: rules for Open MPI and MPICH
 verifying       fakempi verify: results and claims of an algorithm
 schedules       fakempi schedule: schedules of files and of algorithms
 machines        fakempi calibrate, and agreement with measured times
-explaining      fakempi explain: kinds of findings
+explaining      fakempi explain: kinds of findings, and rules of fakempi lint
 learning        fakempi learn: exercises
 learn_screen    layout of a verdict and of an exercise
 learn_loop      watches the exercise files and reads keys

@@ -1,4 +1,4 @@
-"""`fakempi explain`: print the meaning of a kind of finding or error, a wrong program, and a corrected one."""
+"""`fakempi explain`: print the meaning of a finding, an error or a rule of `fakempi lint`, a wrong and a right program."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from rich.console import Console
 from rich.text import Text
 
 from fakempi.apps.cli.console import console
+from fakempi.apps.lint.rules.catalogue import TITLES
+from fakempi.apps.lint.rules.catalogue import explanation as rule
 from fakempi.core.options import unknown_name
 from fakempi.core.reports.error_kinds import ERRORS
 from fakempi.core.reports.explain import TOPICS, explanation, topic
@@ -23,17 +25,16 @@ def explain(options: Namespace) -> int:
     out, name = console(), options.kind
     out.width = min(out.width, WIDEST)
     if name is None:
-        for title, kinds in (("Findings: the run continues", KINDS), ("Errors: the run ends", ERRORS)):
+        titled = {"Findings: the run continues": KINDS, "Errors: the run ends": ERRORS, "Rules of fakempi lint": TITLES}
+        for title, kinds in titled.items():
             out.print(Text(title, "dim"))
             for kind, meaning in kinds.items():
                 out.print(Text.assemble((f"{kind:22}", "bold"), meaning))
             out.print()
-        out.print(
-            Text(
-                "fakempi explain KIND shows a wrong program and a corrected one; ERR_ROOT and the like are kinds, too.",
-                "dim",
-            )
-        )
+        out.print(Text("fakempi explain KIND (or ERR_ROOT, ...) shows a wrong program and a corrected one.", "dim"))
+        return 0
+    if name.upper() in TITLES:
+        print_markdown(out, rule(name.upper()))
         return 0
     kind = topic(name)
     if not kind:

@@ -19,6 +19,7 @@ examples:
   fakempi tour                                  a tour of the main features
   fakempi learn                                 an MPI course with exercises
   fakempi run -n 64 work.py input.dat           run an unmodified mpi4py script
+  fakempi lint src                              mistakes visible in the source
   fakempi list allgather                        algorithms, claims, sources
   fakempi compare bcast -n 2..64 --bytes 64k    compare algorithms
   fakempi verify ./knomial.py                   check an algorithm in a file
@@ -192,9 +193,10 @@ exit code: 0 if everything holds, 1 if not, 2 for a usage error.
 
 EXPLAIN = """\
 examples:
-  fakempi explain                the kinds of findings and errors
+  fakempi explain                findings, errors, and rules of lint
   fakempi explain deadlock       a wrong program, its report, and a right one
   fakempi explain message-lost   its meaning, an example, and how to fix it
+  fakempi explain FM101          the same for a rule of fakempi lint
 """
 
 TOUR = """\

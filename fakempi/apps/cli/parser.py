@@ -15,6 +15,7 @@ from fakempi.apps.cli import help_texts as texts
 from fakempi.apps.cli.command_parser import CommandParser
 from fakempi.apps.cli.completion.options import COMPLETION, HELP, add_completion, add_help
 from fakempi.apps.cli.options.learn import LEARN, add_learn
+from fakempi.apps.cli.options.lint import LINT, add_lint
 from fakempi.apps.cli.options.models import add_calibrate, add_compare, add_figure, add_tune, add_verify
 from fakempi.apps.cli.options.scripts import add_check, add_run
 from fakempi.apps.cli.schedules.options import SCHEDULE, add_schedule
@@ -53,7 +54,7 @@ def _add_version(mpirun: ArgumentParser) -> None:
 
 
 def _add_explain(explain: ArgumentParser) -> None:
-    explain.add_argument("kind", nargs="?", metavar="KIND", help="message-lost, deadlock, ERR_ROOT, ...")
+    explain.add_argument("kind", nargs="?", metavar="KIND", help="message-lost, deadlock, ERR_ROOT, FM101, ...")
 
 
 def _add_view(view: ArgumentParser) -> None:
@@ -88,6 +89,7 @@ COMMANDS: Sequence[Command] = (
     ("run", "running.run_script", add_run, "run an mpi4py script on virtual ranks", texts.RUN),
     ("mpirun", "running.run_script", _add_version, "run a script with the options of mpirun or mpiexec", texts.MPIRUN),
     ("check", "checking.check", add_check, "run a script in many or all schedules that MPI allows", texts.CHECK),
+    ("lint", "linting.lint", add_lint, "find MPI mistakes in source files without running them", LINT),
     ("list", "listing.list_algorithms", _add_list, "list the algorithms and their claims", texts.LIST),
     ("view", "viewing.view", _add_view, "show a trace", texts.VIEW),
     ("compare", "comparing.compare", add_compare, "compare the algorithms of an operation", texts.COMPARE),

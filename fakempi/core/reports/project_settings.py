@@ -23,10 +23,17 @@ from fakempi.errors.files import read_bytes
 
 NAME = "pyproject.toml"
 KEYS = ("kind", "file", "function", "reason")
+TABLES = ("ignore", "lint")
+"""Suppressions of findings of runs, and the settings of `fakempi lint`."""
 
 
 def project_suppressions(directory: str) -> tuple[Suppression, ...]:
     """Return the suppressions of the project that contains a directory; MPIValueError if an entry is invalid."""
+    return _entries(project_table(directory))
+
+
+def project_table(directory: str) -> Mapping[str, Any]:
+    """Return the table `[tool.fakempi]` of the project that contains a directory; MPIValueError if it is invalid."""
     for parent in (Path(directory), *Path(directory).parents):
         file = parent / NAME
         try:
@@ -40,8 +47,11 @@ def project_suppressions(directory: str) -> tuple[Suppression, ...]:
         except (ValueError, RecursionError) as error:  # also an integer with thousands of digits
             raise MPIValueError(ERR_ARG, f"{file} is not valid TOML: {error}.") from None
         if isinstance(tool, Mapping) and "fakempi" in tool:
-            return _entries(tool["fakempi"])
-    return ()
+            table = tool["fakempi"]
+            _check_keys(table, TABLES, f"{NAME}, [tool.fakempi]")
+            assert isinstance(table, Mapping)
+            return table
+    return {}
 
 
 @lru_cache(maxsize=8)  # tests make many runs, and reading the file as TOML takes ten times as long as a small run
@@ -54,9 +64,8 @@ def _tool(text: str) -> Any:
     return tomllib.loads(text).get("tool", {})
 
 
-def _entries(table: Any) -> tuple[Suppression, ...]:
+def _entries(table: Mapping[str, Any]) -> tuple[Suppression, ...]:
     where = f"{NAME}, [tool.fakempi]"
-    _check_keys(table, ("ignore",), where)
     entries = table.get("ignore", [])
     if not isinstance(entries, list):
         raise MPIValueError(ERR_ARG, f"{where}: ignore must be a list of tables with the keys {', '.join(KEYS)}.")

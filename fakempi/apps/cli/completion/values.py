@@ -149,9 +149,16 @@ def _distributions(place: Place) -> Iterator[Candidate]:
 
 
 def _kinds(place: Place) -> Iterable[Candidate]:
+    from fakempi.apps.lint.rules.catalogue import TITLES
     from fakempi.core.reports.findings import KINDS
 
-    return KINDS.items()
+    return [*KINDS.items(), *TITLES.items()]
+
+
+def _codes(place: Place) -> Iterable[Candidate]:
+    from fakempi.apps.lint.rules.catalogue import TITLES
+
+    return TITLES.items()
 
 
 def _in_the_help(place: Place) -> Iterable[Candidate]:
@@ -172,6 +179,8 @@ BY_NAME: dict[tuple[str, str], Values] = {
     ("run", "algorithms"): _requests,
     ("check", "algorithms"): _requests,
     ("run", "findings"): _formats,
+    ("lint", "select"): _list_of(_codes),
+    ("lint", "ignore"): _list_of(_codes),
     ("view", "what"): _list_of(_in_the_help),
     ("verify", "algorithm"): _operation_and_name,
     ("schedule", "source"): _operation_and_name,
@@ -181,8 +190,8 @@ BY_NAME: dict[tuple[str, str], Values] = {
 
 BY_METAVAR: dict[str, Values] = {
     **dict.fromkeys(("FILE", "DIR", "script.py [arguments]", "None"), _files),
-    **dict.fromkeys(("F", "FROM..TO", "K", "LIST", "MIB", "N", "NAME", "PAGE", "PERCENT", "R", "R@T", "RANK"), _nothing),
-    **dict.fromkeys(("S", "SIZE", "TOKEN", "TYPE", "W"), _nothing),
+    **dict.fromkeys(("F", "FROM..TO", "K", "LIST", "MIB", "N", "NAME", "PAGE", "PATTERN", "PERCENT", "R", "R@T"), _nothing),
+    **dict.fromkeys(("RANK", "S", "SIZE", "TOKEN", "TYPE", "W"), _nothing),
     "COMMAND": _commands,
     "KIND": _kinds,
     "MODEL": _cost_models,
