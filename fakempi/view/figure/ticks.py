@@ -7,7 +7,7 @@ from itertools import pairwise
 from math import ceil, floor, log, log2, log10
 
 from matplotlib.axis import Axis
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
+from matplotlib.ticker import AutoMinorLocator, FixedLocator, FuncFormatter, NullFormatter
 
 from fakempi.view.numbers import linear_ticks
 
@@ -37,6 +37,14 @@ def label_log_axis(
     axis.set_major_formatter(FuncFormatter(lambda number, _: text(number)))
     axis.set_minor_locator(FixedLocator(minor_ticks(low, high, base, major)))
     axis.set_minor_formatter(NullFormatter())
+
+
+def label_linear_axis(axis: Axis, low: float, high: float) -> None:
+    """Set the ticks of a linear axis: labels with as many digits as they need to differ, and minor ticks between them."""
+    major = next(ticks for most in range(LEAST + 3, 3 * MOST) if len(ticks := linear_ticks(low, high, most)) >= LEAST)
+    axis.set_major_locator(FixedLocator(major))
+    axis.set_major_formatter(FuncFormatter(lambda number, _: f"{number:,.12g}"))
+    axis.set_minor_locator(AutoMinorLocator())
 
 
 def label_number(number: float) -> str:
