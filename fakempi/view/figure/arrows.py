@@ -25,6 +25,8 @@ STRIP = 0.1
 """Inches: the width of the strips of a timeline in which the density of messages is measured."""
 DENSE, CROWDED = 0.25, 0.09
 """Part of the area of a strip that lines cover: above DENSE the messages are not drawn, above CROWDED without heads."""
+NEAR = 7
+"""Strips over which the density is averaged to decide on heads."""
 MOST_HEADS = 200
 MOST_WAITS = 64
 """Arrows of waits: as many as a timeline has rows."""
@@ -99,8 +101,12 @@ def _densities(lines: Floats, sketch: Sketch) -> tuple[Floats, Floats]:
     np.add.at(changes, first, ink)
     np.add.at(changes, last + 1, -ink)
     covered = np.cumsum(changes[:-1]) / (STRIP * sketch.high)
-    strips_of = [covered[one : other + 1] for one, other in zip(first, last, strict=True)]
-    return np.array([each.max() for each in strips_of]), np.array([each.mean() for each in strips_of])
+    near = np.convolve(covered, np.ones(NEAR) / NEAR, mode="same")  # so that all messages of a round have heads, or none
+    ends = list(zip(first, last, strict=True))
+    return (
+        np.array([covered[one : other + 1].max() for one, other in ends]),
+        np.array([near[one : other + 1].mean() for one, other in ends]),
+    )
 
 
 def _draw_lines(ax: Axes, lines: Floats, width: float, unit: float) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import wrap
 
 import numpy as np
 from matplotlib import rcParams
@@ -20,8 +21,10 @@ from fakempi.view.figure.timeline import (
     AMBER,
     MOST_ROWS,
     MOST_SHAPES,
+    Mark,
     boundary_line,
     boundary_rows,
+    draw_mark,
     draw_timeline,
     end_of,
     row_height,
@@ -47,6 +50,7 @@ def run_figure(
     ranks: Sequence[int] | None = None,
     window: tuple[float, float] | None = None,
     style: str = "",
+    marks: Sequence[Mark] = (),
 ) -> Figure:
     """Return a figure with the views of one run below each other, or with the timelines of several runs on one time scale.
 
@@ -60,6 +64,8 @@ def run_figure(
         Names out of `VIEWS`; several runs have timelines only.
     width
         Inches.
+    marks
+        Places in timelines to point out.
     """
     with styled(style):
         drawn = [("timeline", trace) for trace in traces] if len(traces) > 1 else [(view, traces[0]) for view in views]
@@ -75,6 +81,8 @@ def run_figure(
             if view == "timeline":
                 size = width - 0.6 * scale(), max(0.3, height - AXIS * scale())
                 handles, above = draw_timeline(ax, trace, start, end, ranks, size)
+                for mark in marks:
+                    draw_mark(ax, mark, trace, ranks, end)
                 extra += above / 72
                 entries.update({str(each.get_label()): each for each in handles})
             elif view == "matrix":
@@ -82,7 +90,9 @@ def run_figure(
             else:
                 _waits(ax, trace)
             if title:
-                ax.set_title(title, loc="left", pad=above + rcParams["axes.titlepad"])
+                lines = wrap(title, int((width - 0.7) / (CHARACTER * scale())))
+                extra += LINE * scale() * len(lines)
+                ax.set_title("\n".join(lines), loc="left", pad=above + rcParams["axes.titlepad"])
         if report:
             text = "\n".join(report).replace("$", r"\$")
             figure.supxlabel(text, x=0.01, ha="left", ma="left", fontsize=rcParams["xtick.labelsize"])

@@ -7,7 +7,7 @@ from itertools import pairwise
 from math import ceil, floor, log, log2, log10
 
 from matplotlib.axis import Axis
-from matplotlib.ticker import AutoMinorLocator, FixedLocator, FuncFormatter, NullFormatter
+from matplotlib.ticker import AutoMinorLocator, FixedLocator, FuncFormatter, NullFormatter, NullLocator
 
 from fakempi.view.numbers import linear_ticks
 
@@ -39,12 +39,14 @@ def label_log_axis(
     axis.set_minor_formatter(NullFormatter())
 
 
-def label_linear_axis(axis: Axis, low: float, high: float) -> None:
-    """Set the ticks of a linear axis: labels with as many digits as they need to differ, and minor ticks between them."""
+def label_linear_axis(axis: Axis, low: float, high: float, *, whole: bool = False) -> None:
+    """Set the ticks of a linear axis: labels with as many digits as they need to differ, and minor ticks, unless `whole`."""
     major = next(ticks for most in range(LEAST + 3, 3 * MOST) if len(ticks := linear_ticks(low, high, most)) >= LEAST)
+    if whole and high - low >= LEAST - 1:
+        major = sorted({float(round(tick)) for tick in major})
     axis.set_major_locator(FixedLocator(major))
     axis.set_major_formatter(FuncFormatter(lambda number, _: f"{number:,.12g}"))
-    axis.set_minor_locator(AutoMinorLocator())
+    axis.set_minor_locator(NullLocator() if whole else AutoMinorLocator())
 
 
 def label_number(number: float) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -17,6 +17,7 @@ from fakempi.trace.levels import MachineLevel, levels_of
 from fakempi.trace.states import COMMUNICATING, COMPUTING, IDLE, Floats, all_busy, all_work, shares
 from fakempi.view.export import COLORS
 from fakempi.view.figure.arrows import Sketch, draw_messages, draw_waits, label_blocked
+from fakempi.view.figure.canvas import scale
 from fakempi.view.figure.collectives import label_collectives
 from fakempi.view.figure.ticks import label_linear_axis
 from fakempi.view.rows import begins, names, rows_of
@@ -33,6 +34,34 @@ BAR = 0.9
 BLOCKED_END = 1.35
 """Time to which blocked ranks are shown, relative to that of the deadlock, so that its cycle has room."""
 _UNITS = ((1e-6, 1e-9, "ns"), (1e-3, 1e-6, "µs"), (1.0, 1e-3, "ms"), (float("inf"), 1.0, "s"))
+
+
+class Mark(NamedTuple):
+    """A place in a timeline that is pointed out; without a time, at the end."""
+
+    rank: int
+    time: float | None
+    text: str
+
+
+def draw_mark(ax: Axes, mark: Mark, trace: Columns, ranks: Sequence[int] | None, end: float) -> None:
+    """Draw a cross in the row of a rank, with a text."""
+    groups = rows_of(trace, ranks, "timeline", MOST_ROWS)
+    row = next((row for row, group in enumerate(groups) if mark.rank in group), None)
+    if row is None:
+        return
+    unit = next(unit for limit, unit, _ in _UNITS if end < limit)
+    time = min(end if mark.time is None else mark.time, end)
+    ax.plot(
+        [time / unit], [row], marker="X", markersize=8 * scale(), color=RED, markeredgecolor="white", zorder=6,
+        clip_on=False,
+    )  # fmt: skip
+    right = time > end / 2
+    ax.annotate(
+        mark.text, (time / unit, row), xytext=((-8 if right else 8) * scale(), 0), textcoords="offset points", zorder=6,
+        ha="right" if right else "left", va="center", color="white", fontweight="bold", fontsize="small",
+        bbox={"boxstyle": "round,pad=0.2", "facecolor": RED, "edgecolor": "none"},
+    )  # fmt: skip
 
 
 def row_height(rows: int) -> float:
