@@ -23,7 +23,7 @@ MOST_LINES = 5000
 """Messages for which the density is computed; more could not be told apart on a page."""
 STRIP = 0.1
 """Inches: the width of the strips of a timeline in which the density of messages is measured."""
-DENSE, CROWDED = 0.25, 0.09
+DENSE, CROWDED = 0.25, 0.12
 """Part of the area of a strip that lines cover: above DENSE the messages are not drawn, above CROWDED without heads."""
 NEAR = 7
 """Strips over which the density is averaged to decide on heads."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +18,8 @@ from fakempi.view.figure.canvas import scale
 LEVELS = 3
 """Lines of labels; a label without room in all of them is left out."""
 MOST_CALLS = 2000
+GAP = 0.02
+"""Part of the time of the run up to which two calls of the same name are adjacent."""
 
 
 class Span(NamedTuple):
@@ -47,10 +48,13 @@ def collective_spans(trace: Columns, ranks: Sequence[int]) -> list[Span]:
         Span(trace.names[key["name"]], float(start), float(end)) for key, start, end in zip(keys, starts, ends, strict=True)
     ]
     calls.sort(key=lambda span: (span.start, span.end))
-    merged = []
-    for name, run in groupby(calls, key=lambda span: span.name):
-        spans = list(run)
-        merged.append(Span(name, spans[0].start, max(span.end for span in spans), len(spans)))
+    merged: list[Span] = []
+    for call in calls:
+        last = merged[-1] if merged else None
+        if last is not None and last.name == call.name and call.start - last.end <= GAP * trace.time:
+            merged[-1] = Span(call.name, last.start, max(last.end, call.end), last.calls + 1)
+        else:
+            merged.append(call)
     return merged
 
 
