@@ -64,7 +64,8 @@ def _tabular(
     """Return the lines of a table of at most `ABREAST` pairs of columns."""
     number = len(heads)
     lines = [rf"  \begin{{tabular}}{{@{{}}r{'lr' * number}@{{}}}}", r"    \toprule"]
-    titles = [rf"\multicolumn{{2}}{{{'c' if number > 1 else 'l'}}}{{{_unbroken(head)}}}" for head in heads]
+    side = "c" if number > 1 else "l"
+    titles = [rf"\multicolumn{{2}}{{{side}}}{{{_unbroken(head)}}}" if head else "algorithm & time" for head in heads]
     if head_title:
         lines.append(rf"    & \multicolumn{{{2 * number}}}{{c}}{{{escaped(head_title)}}} \\")
         lines.append(rf"    \cmidrule(l){{2-{2 * number + 1}}}")

@@ -15,6 +15,8 @@ LEAST, MOST = 3, 7
 """Labels of an axis."""
 TIGHT = 16
 """Of few sizes that were compared, all have a label, even if two labels are as close as a part of this many of the axis."""
+COVERED = 0.5
+"""Part of the axis that the labels span: in a range from 7 to 14, 8, 9 and 10 would leave out the upper half."""
 MOST_MINOR = 60
 
 
@@ -75,7 +77,9 @@ def major_ticks(low: float, high: float, base: int, preferred: Sequence[float] =
     for numbers, most in (*candidates, *((numbers, MOST) for numbers in powers)):
         inside = sorted(number for number in {*numbers} if low * (1 - 1e-9) <= number <= high * (1 + 1e-9))
         spread = _with_room(inside, wide / most)
-        if len(spread) >= LEAST and (most == MOST or len(spread) == len(inside)):
+        if len(spread) < LEAST or (most == TIGHT and len(spread) < len(inside)):
+            continue
+        if numbers is named or log(spread[-1] / spread[0]) >= wide * COVERED:
             return spread
     for most in range(MOST, 3 * MOST):
         ticks = linear_ticks(low, high, most)

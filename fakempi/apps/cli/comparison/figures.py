@@ -41,9 +41,8 @@ def check_options(options: Namespace, tables: Columns) -> float:
         raise parse.usage_error("--layout heatmap needs several numbers of ranks or sizes: omit --counts.")
     columns = [len({*map(sum, ranks)}) * len({*sizes}) for ranks, sizes in tables]
     if (sum(columns) if heatmap else max(columns, default=0)) < 2:
-        raise parse.usage_error(
-            "--figure draws curves: give several sizes or numbers of ranks, such as --bytes 8..1M or -n 2..64."
-        )
+        what = "--layout heatmap draws a map" if heatmap else "--figure draws curves"
+        raise parse.usage_error(f"{what}: give several sizes or numbers of ranks, such as --bytes 8..1M or -n 2..64.")
     return check_figure(options)
 
 
