@@ -96,7 +96,7 @@ class Failure:
         return "\n".join([*lines, *[f"why: {self.why}"] * bool(self.why)])
 
 
-class RunSummary(NamedTuple):
+class ScheduleSummary(NamedTuple):
     """A run of a search: its mode and choices, and how it ended.
 
     Attributes
@@ -165,7 +165,7 @@ class Exploration:
     others: int = 0
     suppressed: list[str] = field(default_factory=list)
     unused_suppressions: list[str] = field(default_factory=list)
-    summaries: list[RunSummary] = field(default_factory=list, repr=False, compare=False)
+    summaries: list[ScheduleSummary] = field(default_factory=list, repr=False, compare=False)
 
     @property
     def verdict(self) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from fakempi.errors import OutcomesDifferError
 from fakempi.errors.plurals import counted
 from fakempi.modelcheck.search.explanation import LenientReplay, explain
-from fakempi.modelcheck.search.exploration import MAX_SUMMARIES, Exploration, Failure, RunSummary, failure_key
+from fakempi.modelcheck.search.exploration import MAX_SUMMARIES, Exploration, Failure, ScheduleSummary, failure_key
 from fakempi.modelcheck.search.jobs import JobResult, SearchJob
 from fakempi.modelcheck.search.outcomes import OutcomeComparison
 from fakempi.modelcheck.search.random_choices import RandomChoices
@@ -183,7 +183,7 @@ class Search:
         """Remember a run, if there is room."""
         summaries = self.exploration.summaries
         if len(summaries) < MAX_SUMMARIES * (2 if outcome == "fails" else 1):
-            summaries.append(RunSummary(str(record.mode), tuple(record.decisions), outcome, record.token))
+            summaries.append(ScheduleSummary(str(record.mode), tuple(record.decisions), outcome, record.token))
 
     def _difference(self, attempt: Attempt) -> tuple[OutcomesDifferError | None, TrialRun | None]:
         """Return a difference from the first outcome, and the run; a worker's run with a new difference is repeated here."""

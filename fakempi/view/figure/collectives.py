@@ -22,7 +22,7 @@ GAP = 0.02
 """Part of the time of the run up to which two calls of the same name are adjacent."""
 
 
-class Span(NamedTuple):
+class CollectiveSpan(NamedTuple):
     """A collective call, or several ones of the same name: when its first rank began, and when its last one ended."""
 
     name: str
@@ -31,7 +31,7 @@ class Span(NamedTuple):
     calls: int = 1
 
 
-def collective_spans(trace: Columns, ranks: Sequence[int]) -> list[Span]:
+def collective_spans(trace: Columns, ranks: Sequence[int]) -> list[CollectiveSpan]:
     """Return the outermost collective calls of some ranks by time; one span for adjacent calls of the same name.
 
     Ranks of a call have the same context and number. Regions that a program names itself have no context.
@@ -45,14 +45,15 @@ def collective_spans(trace: Columns, ranks: Sequence[int]) -> list[Span]:
     np.minimum.at(starts, inverse, rows["start"])
     np.maximum.at(ends, inverse, rows["end"])
     calls = [
-        Span(trace.names[key["name"]], float(start), float(end)) for key, start, end in zip(keys, starts, ends, strict=True)
+        CollectiveSpan(trace.names[key["name"]], float(start), float(end))
+        for key, start, end in zip(keys, starts, ends, strict=True)
     ]
     calls.sort(key=lambda span: (span.start, span.end))
-    merged: list[Span] = []
+    merged: list[CollectiveSpan] = []
     for call in calls:
         last = merged[-1] if merged else None
         if last is not None and last.name == call.name and call.start - last.end <= GAP * trace.time:
-            merged[-1] = Span(call.name, last.start, max(last.end, call.end), last.calls + 1)
+            merged[-1] = CollectiveSpan(call.name, last.start, max(last.end, call.end), last.calls + 1)
         else:
             merged.append(call)
     return merged
@@ -82,7 +83,7 @@ def label_collectives(ax: Axes, trace: Columns, groups: Sequence[Sequence[int]],
     return used * line
 
 
-def _draw(ax: Axes, span: Span, middle: float, height: float, size: float, unit: float) -> None:
+def _draw(ax: Axes, span: CollectiveSpan, middle: float, height: float, size: float, unit: float) -> None:
     """Draw the line and the name of a call; `middle` is a part of the width, `height` is in points above the rows."""
     figure = ax.get_figure()
     assert figure is not None

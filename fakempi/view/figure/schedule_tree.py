@@ -35,13 +35,20 @@ class Summary(Protocol):
     """A run: its mode, the options that it chose, `fails`, `passes` or `merged`, and its schedule as text."""
 
     @property
-    def mode(self) -> str: ...
+    def mode(self) -> str:
+        """The mode as a schedule names it."""
+
     @property
-    def decisions(self) -> tuple[int, ...]: ...
+    def decisions(self) -> tuple[int, ...]:
+        """The options taken."""
+
     @property
-    def outcome(self) -> str: ...
+    def outcome(self) -> str:
+        """A key of `LOOKS`."""
+
     @property
-    def schedule(self) -> str: ...
+    def schedule(self) -> str:
+        """The schedule as text."""
 
 
 @dataclass
