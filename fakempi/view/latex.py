@@ -41,7 +41,7 @@ def best_table(
     cells
         A list for each row; None if no algorithm has a time.
     row_title, head_title
-        What the labels are: `ranks`, or `size of a block`.
+        The meaning of the labels: `ranks`, or `size of a block`.
     """
     lines = [
         "% In the preamble: \\usepackage{booktabs}",

@@ -20,7 +20,7 @@ from fakempi.trace.states import Floats
 from fakempi.view.figure.canvas import scale
 
 MOST_LINES = 5000
-"""Messages for which the density is computed; on a page nobody can distinguish more."""
+"""Messages for which the density is computed; more lines of a page look alike."""
 STRIP = 0.1
 """Inches: the width of the strips of a timeline in which the density of messages is measured."""
 DENSE, CROWDED = 0.25, 0.12

@@ -65,7 +65,7 @@ def comparison_figure(
         panels = [panel._replace(always={*panel.always, speedup_over} - {""}) for panel in panels]
         curves = curves_of(panels)
         if speedup_over:
-            # The algorithm may have no curve of its own, because its curve coincides with another one.
+            # The algorithm may have no separate curve, because its curve coincides with another one.
             bases = [panel._replace(times={**panel.times, **panel.further}, most=None).every_series() for panel in panels]
             series = [_speedups(panel, base, speedup_over) for panel, base in zip(curves.panels, bases, strict=True)]
         else:
