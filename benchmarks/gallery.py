@@ -1,7 +1,8 @@
 """Draw the figures of docs/gallery.md: python benchmarks/gallery.py [DIRECTORY]. Needs matplotlib.
 
-Maps of the fastest algorithms, a comparison, timelines of trees and rings on 8 ranks, wait states before and after a fix,
-and the calibration of a cluster, which docs/machines.md shows, too.
+Maps of the fastest algorithms, comparisons, timelines of trees and rings on 8 ranks, a deadlock, wait states before and
+after a fix, a schedule, the tree of all schedules of a program, and the calibration of a cluster, which docs/machines.md
+shows, too.
 """
 
 import os
@@ -9,51 +10,17 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from matplotlib.colors import ListedColormap, to_rgb
 from matplotlib.figure import Figure
-from matplotlib.patches import Patch
 
 import fakempi
 from fakempi.apps.cli import main as command
-from fakempi.compare import contenders, sweep
-from fakempi.view.figure.canvas import COLORS, styled, write
+from fakempi.view.figure.canvas import styled, write
 from fakempi.view.figure.run import run_figure
-from fakempi.view.numbers import bytes_in_words
+from fakempi.view.figure.schedule_tree import tree_figure
 
 EPYC = Path(__file__).parent / "data" / "orfeo_epyc"
 DIRECTORY = Path(__file__).parents[1] / "docs" / "assets" / "gallery"
-RANKS = [4, 8, 16, 32, 64, 128, 256]
-SIZES = [2**exponent for exponent in range(3, 21)]
 MACHINE = "hockney:t_s=2e-6,t_w=1e-9,eager_limit=0"
-
-
-def fastest(operation, names):
-    """Draw the fastest of some algorithms for each number of ranks and size."""
-    made = sweep(
-        operation, RANKS, SIZES, cost=MACHINE, among=contenders(operation, requested=[(name, {}) for name in names])
-    )
-    best = {(column.p, column.nbytes): column.best[0] for column in made.columns}
-    names = [name for name in names if name in best.values()]
-    cells = np.array([[names.index(best[p, nbytes]) for nbytes in SIZES] for p in RANKS])
-    with styled():
-        figure = Figure(figsize=(7.16, 2.6), layout="constrained")
-        axes = figure.subplots()
-        colors = COLORS[: len(names)]
-        ink = ["white" if np.dot(to_rgb(color), (0.299, 0.587, 0.114)) < 0.5 else "black" for color in colors]
-        axes.pcolormesh(
-            cells, cmap=ListedColormap(colors), vmin=-0.5, vmax=len(names) - 0.5, edgecolors="white", linewidth=0.4
-        )
-        for row, line in enumerate(cells):
-            for column, index in enumerate(line):
-                axes.text(column + 0.5, row + 0.5, "ABCDEFG"[index], ha="center", va="center", color=ink[index], fontsize=6)
-        axes.set_xticks(np.arange(0, len(SIZES), 2) + 0.5, [bytes_in_words(size) for size in SIZES[::2]], rotation=30)
-        axes.set_yticks(np.arange(len(RANKS)) + 0.5, [f"{p:,}" for p in RANKS])
-        axes.set_xlabel("size of the message" if operation in ("bcast", "allreduce") else "size of a block")
-        axes.set_ylabel("number of ranks")
-        axes.set_title(f"{operation}: the fastest algorithm, {MACHINE}", loc="left")
-        labels = [Patch(color=color, label=f"{'ABCDEFG'[i]} {names[i]}") for i, color in enumerate(colors)]
-        figure.legend(handles=labels, loc="outside lower center", ncols=3, frameon=False)
-    return figure
 
 
 def traced(main, ranks, **options):
@@ -109,14 +76,66 @@ def wait_states(traces):
     return figure
 
 
-BCAST = ["binomial", "chain", "scatter_ring_allgather", "scatter_recursive_doubling_allgather", "two_tree"]
-ALLREDUCE = ["recursive_doubling", "rabenseifner", "ring", "reduce_bcast"]
+def exchange(comm):
+    """Send to the right, then receive from the left: large messages wait for their receives."""
+    comm.Barrier()
+    comm.Send(fakempi.phantom(80_000), (comm.rank + 1) % comm.size, 7)
+    comm.Recv(fakempi.phantom(80_000), (comm.rank - 1) % comm.size, 7)
+
+
+def deadlock(ranks):
+    """Return the trace of a run that deadlocks."""
+    try:
+        fakempi.run(exchange, ranks, cost="hockney:t_s=2e-6,t_w=1e-9", trace=True)
+    except fakempi.DeadlockError as error:
+        return error.trace
+    raise SystemExit("the exchange does not deadlock")
+
+
+def collect(comm):
+    """Add up the numbers of the other ranks; the program assumes that the last rank's message arrives last."""
+    if comm.rank:
+        return comm.send(comm.rank, dest=0)
+    status, total, last = fakempi.MPI.Status(), 0, comm.size - 1
+    for _ in range(last):
+        total += comm.recv(source=fakempi.MPI.ANY_SOURCE, status=status)
+        if status.source == last:
+            break
+    assert total == sum(range(comm.size))
+    return total
+
+
+def schedule_tree(ranks):
+    """Return the tree of all schedules of a program that some of them break."""
+    found = fakempi.explore(collect, ranks, strict=False)
+    notes = [f"schedule {failure.schedule}: {failure.why}" for failure in found.failures[:1]]
+    return tree_figure(found.summaries, found.verdict, notes, width=5.0)
+
+
+BCAST = "binomial,chain,scatter_ring_allgather,scatter_recursive_doubling_allgather,two_tree"
+ALLREDUCE = "recursive_doubling,rabenseifner,ring,reduce_bcast"
+WIDE = ["--figure-width", "two"]
+COMMANDS = {
+    "fastest_bcast.svg": [
+        "compare", "bcast", "-n", "4..256", "--bytes", "8..1M", "--algorithms", BCAST, "--layout", "heatmap"
+    ],
+    "fastest_allreduce.svg": [
+        "compare", "allreduce", "-n", "4..256", "--bytes", "8..1M", "--algorithms", ALLREDUCE, "--layout", "heatmap"
+    ],
+    "allgather.svg": ["compare", "allgather", "-n", "16,256", "--bytes", "8..64k",
+                      "--algorithms", "bruck,ring,neighbor_exchange,gather_bcast"],
+    "allreduce_speedup.svg": ["compare", "allreduce", "-n", "16,64", "--bytes", "8..1M", "--speedup-over", "ring",
+                              "--ratio-panel"],
+    "bcast_slides.svg": ["compare", "bcast", "-n", "64", "--bytes", "8..1M", "--algorithms", BCAST],
+    "schedule.svg": ["schedule", "show", "allreduce/recursive_doubling", "-n", "8", "--bytes", "4k"],
+    "calibration.svg": ["calibrate", "--from", str(EPYC / "pairs.csv"), "--placement", str(EPYC / "cores.csv"),
+                        "-o", os.devnull],
+}  # fmt: skip
+"""Figures that commands draw; comparisons use the cost model of this page."""
 
 
 def figures():
-    """Yield the name and the figure of each picture."""
-    yield "fastest_bcast", fastest("bcast", BCAST)
-    yield "fastest_allreduce", fastest("allreduce", ALLREDUCE)
+    """Yield the name and the figure of each picture that Python code draws."""
     trees = [traced(bcast, 8, algorithms={"bcast": name}) for name in ("binomial", "chain")]
     titles = ["bcast, 8 KiB: binomial tree", "bcast, 8 KiB: chain"]
     yield "tree_and_chain", run_figure(trees, [], width=7.16, titles=titles)
@@ -127,6 +146,8 @@ def figures():
     titles = ["before: rank 5 is late", "after: balanced, and computing while messages travel"]
     yield "halo_before_and_after", run_figure([before, after], [], width=7.16, titles=titles)
     yield "waits_before_and_after", wait_states({"before": before, "after": after})
+    yield "deadlock", run_figure([deadlock(6)], ["timeline"], width=5.0)
+    yield "schedule_tree", schedule_tree(4)
 
 
 def draw(directory):
@@ -135,13 +156,11 @@ def draw(directory):
     for name, figure in figures():
         write(figure, directory / f"{name}.svg")
         print(f"{name}.svg")
-    words = ["compare", "allgather", "-n", "16,256", "--bytes", "8..64k", "--cost", MACHINE, "--no-plot"]
-    names = ["--algorithms", "bruck,ring,neighbor_exchange,gather_bcast", "--figure-width", "two"]
-    if command([*words, *names, "--figure", str(directory / "allgather.svg")]):
-        raise SystemExit("fakempi compare failed")
-    words = ["calibrate", "--from", str(EPYC / "pairs.csv"), "--placement", str(EPYC / "cores.csv"), "--figure-width", "two"]
-    if command([*words, "-o", os.devnull, "--figure", str(directory / "calibration.svg")]):
-        raise SystemExit("fakempi calibrate failed")
+    for name, words in COMMANDS.items():
+        more = ["--cost", MACHINE, "--no-plot"] if words[0] == "compare" else []
+        more += ["--figure-style", "slides"] if "slides" in name else WIDE
+        if command([*words, *more, "--figure", str(directory / name)]):
+            raise SystemExit(f"fakempi {words[0]} failed")
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ replay        frames with messages in motion
 export        SVG from any view
 drawing       timelines and matrices as vector graphics
 loading       collects the metadata of traces, shows traces
+latex         LaTeX tables
 figure/       figures for papers, with matplotlib
 page/         the interactive HTML page
 """

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations
 from math import isclose, log
 from textwrap import wrap
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from rich import box
@@ -59,6 +60,9 @@ class Chart(NamedTuple):
 
     With `most`, at most that number of algorithms is drawn: one of each group of curves that coincide, the fastest of each
     column (even if these are more than `most`), those in `always`, and then those closest to the fastest on average.
+
+    A figure also has the curves in `further`, of algorithms that are another one in every column and have no row in a table,
+    and the names in `without_times`, of algorithms that have a time in no column.
     """
 
     title: str
@@ -69,6 +73,8 @@ class Chart(NamedTuple):
     x_label: str
     most: int | None = None
     always: Collection[str] = ()
+    further: Times = MappingProxyType({})
+    without_times: Sequence[str] = ()
 
     def every_series(self) -> Series:
         """Return the points of each algorithm and of the lower bound for logarithmic axes; 0 has no logarithm."""

@@ -65,6 +65,115 @@ def test_a_figure_next_to_measurements_has_every_measured_curve(tmp_path: Path, 
     assert [each for each in texts if each.startswith(tuple(names))] == drawn
 
 
+def svg_texts(path: Path) -> list[str]:
+    """The texts of an SVG file."""
+    return re.findall(r"<text[^>]*>([^<]*)</text>", path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("words", "drawn"),
+    [
+        (["--layout", "heatmap"], {"A binomial", "number of ranks", "4", "8"}),
+        (["--layout", "heatmap", "--bytes", "8,1M", "--speedup-over", "chain"], {"1 MiB", "A 1.50", "A 2.33", "B 1.00"}),
+        (["--speedup-over", "linear", "--ratio-panel"], {"speedup over linear", "time /", "fastest", "chain = linear"}),
+        (["--speedup-over", "default"], {"speedup over default"}),
+        (["--bytes", "8..1k", "--figure-style", "slides"], {"4 ranks", "8 ranks", "size of the message"}),
+    ],
+)
+def test_layouts_and_speedups(words: list[str], drawn: set[str], tmp_path: Path, capsys: Capture) -> None:
+    """An algorithm that is named only for speedups is compared, too."""
+    needs_matplotlib()
+    assert main([*COMPARE, *words, "--figure", str(tmp_path / "a.svg")]) == 0, capsys.readouterr().err
+    assert drawn <= set(svg_texts(tmp_path / "a.svg"))
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--layout", "heatmap"], "--layout heatmap is an option of figures: add --figure FILE."),
+        (["--speedup-over", "chain"], "--speedup-over chain is an option of figures: add --figure FILE."),
+        (["--ratio-panel"], "--ratio-panel is an option of figures: add --figure FILE."),
+        (["--figure", "a.svg", "--layout", "heatmap", "--ratio-panel"], "--ratio-panel adds a panel to curves: omit it"),
+        (["--figure", "a.svg", "--layout", "heatmap", "-n", "4"], "--layout heatmap draws a map: give several sizes"),
+        (["--figure", "a.svg", "--speedup-over", "binomal"], "binomal"),
+        (["--figure", "a.svg", "--speedup-over", "binomial,chain"], "--speedup-over binomial,chain: give one algorithm."),
+        (["--csv", "-", "--latex", "-"], "--csv - and --latex - cannot both use standard output"),
+        (["--latex", "none/a.tex"], "none/a.tex cannot be written: there is no directory none."),
+    ],
+)
+def test_wrong_use_of_layouts_is_one_sentence(words: list[str], message: str, capsys: Capture) -> None:
+    """With exit code 2, before anything is timed."""
+    needs_matplotlib()
+    assert main([*COMPARE, *words]) == 2
+    out, err = capsys.readouterr()
+    assert message in err
+    assert out == ""
+
+
+def test_a_latex_table_has_the_fastest_algorithms(capsys: Capture) -> None:
+    """With the rules of booktabs; a cell has names and time, and characters with a meaning in LaTeX are escaped."""
+    words = ["compare", "allreduce", "-n", "4,8", "--bytes", "8,1M", "--algorithms", "recursive_doubling,ring,rabenseifner"]
+    assert main([*words, "--no-plot", "--latex", "-"]) == 0
+    text = capsys.readouterr().out
+    for rule in (r"\toprule", r"\midrule", r"\bottomrule", r"\cmidrule(l){2-5}", r"\multicolumn{2}{c}{8}"):
+        assert text.count(rule) == 1
+    assert r"    8~B & recursive\_doubling & 2.02~\textmu{}s & recursive\_doubling & 3.02~\textmu{}s \\" in text.splitlines()
+    assert r"    1~MiB & rabenseifner & 1.58~ms & rabenseifner & 1.84~ms \\" in text.splitlines()
+    rows = [line for line in text.splitlines() if line.endswith(r"\\")]
+    assert {line.count("&") for line in rows if "multicolumn" not in line} == {4}
+    assert main(["compare", "barrier", "-n", "4..16", "--no-plot", "--latex", "-"]) == 0
+    assert r"ranks & algorithm & time \\" in capsys.readouterr().out
+
+
+def test_rows_next_to_measurements_have_the_measured_time(tmp_path: Path, capsys: Capture) -> None:
+    """Next to the claim; a case that was not measured has none."""
+    lines = ["operation,algorithm,ranks,bytes,seconds", "bcast,binomial,4,8,5e-6", "bcast,binomial,8,8,7e-6"]
+    lines += ["bcast,chain,4,8,9e-6"]
+    (tmp_path / "m.csv").write_text("\n".join(lines), encoding="utf-8")
+    assert main(["compare", "bcast", "--beside", str(tmp_path / "m.csv"), "--csv", "-"]) == 0
+    head, *rows = [line.split(",") for line in capsys.readouterr().out.splitlines()]
+    found = {(row[head.index("algorithm")], row[head.index("p")]): row for row in rows}
+    assert {key: row[head.index("measured")] for key, row in found.items()} == {
+        ("binomial", "4"): "5e-06", ("binomial", "8"): "7e-06", ("chain", "4"): "9e-06", ("chain", "8"): ""
+    }  # fmt: skip
+    assert found["binomial", "4"][head.index("claimed")] == "2.016e-06"
+
+
+@pytest.mark.slow
+def test_check_draws_the_tree_of_schedules(tmp_path: Path, capsys: Capture) -> None:
+    """The exit code remains that of the verdict."""
+    needs_matplotlib()
+    lines = [
+        "from mpi4py import MPI", "comm = MPI.COMM_WORLD",
+        "if comm.rank: comm.send(comm.rank, 0)",
+        "else: assert [comm.recv() for _ in range(2)][1] == 2",
+    ]  # fmt: skip
+    (tmp_path / "race.py").write_text("\n".join(lines), encoding="utf-8")
+    words = ["check", "-n", "3", "--quiet", "--figure", str(tmp_path / "a.svg"), str(tmp_path / "race.py")]
+    assert main(words) == 1
+    assert "schedules fail" in capsys.readouterr().out
+    assert {"fails", "passes", "mode z", "z:1", "choices with several options"} <= set(svg_texts(tmp_path / "a.svg"))
+    assert main([*words[:5], str(tmp_path / "a.gif"), words[-1]]) == 2
+
+
+@pytest.mark.slow
+def test_a_schedule_has_a_figure_with_its_fault(tmp_path: Path, capsys: Capture) -> None:
+    """`show` only; the mark has the kind of the fault and its step."""
+    needs_matplotlib()
+    figure = ["--figure", str(tmp_path / "a.svg")]
+    assert main(["schedule", "show", "allgather/ring", "-n", "4", *figure]) == 0
+    assert {"communicating", "modeled time (µs)"} <= set(svg_texts(tmp_path / "a.svg"))
+    assert not [text for text in svg_texts(tmp_path / "a.svg") if "race" in text]
+    capsys.readouterr()
+    assert main(["schedule", "verify", "allgather/ring", *figure]) == 2
+    assert "--figure draws what show prints: use fakempi schedule show instead of verify." in capsys.readouterr().err
+    lines = ["num_ranks 2", "rank 0 {", "l1: send 8b to 1 tag 0", "}", "rank 1 {", "l1: recv 8b from 0 tag 1", "}"]
+    (tmp_path / "bad.goal").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    assert main(["schedule", "show", str(tmp_path / "bad.goal"), "--operation", "bcast", *figure]) == 0
+    assert {"blocked", "cycle of waits"} <= set(svg_texts(tmp_path / "a.svg"))
+
+
 @pytest.mark.slow
 def test_view_writes_a_figure_of_one_run_or_two(tmp_path: Path, trace: str, capsys: Capture) -> None:
     """Nothing is printed; two runs have their names above."""

@@ -8,6 +8,7 @@ import traceback
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr
+from pathlib import Path
 from typing import Any, TextIO
 
 from rich.console import Console
@@ -15,6 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 
 from fakempi.apps.cli.comparison.progress import TerminalProgress
 from fakempi.apps.cli.console import console, error_console, print_command, print_text
+from fakempi.apps.cli.extras import check_figure
 from fakempi.apps.cli.interrupts import INTERRUPTED, TERMINATED, Terminated, terminable
 from fakempi.apps.cli.running import command_of, ranks_of, report_failure, suppressions
 from fakempi.apps.cli.workers import workers
@@ -42,6 +44,7 @@ def check(options: Namespace) -> int:
     command, nprocs = command_of(options), ranks_of(options)
     if options.html and not options.html.endswith(".html"):
         raise parse.usage_error(f"--html {options.html}: the file's name must end in .html.")
+    width = check_figure(options) if options.figure else 0.0
     try:
         script = program(command, share=options.share, private=options.private, mpi=options.mpi)
     except SyntaxError as error:
@@ -71,6 +74,8 @@ def check(options: Namespace) -> int:
         alone = failures[0].passes is None
         passing = "for which no passing schedule was found" if alone else "next to a schedule that passes"
         print_text(out, f"the first failure, {passing}: {options.html}\n")
+    if options.figure:
+        _write_figure(exploration, options, width)
     print_text(out, _verdict(exploration), "bold red" if failures else "bold")
     for remark in exploration.remarks():
         print_text(out, remark)
@@ -224,6 +229,16 @@ def _write_traces(failure: Failure, name: str) -> list[str]:
             files.append(f"{name}.{result}.json")
             trace.save(files[-1])
     return ["fakempi", "view", *files]
+
+
+def _write_figure(exploration: Exploration, options: Namespace, width: float) -> None:
+    """Write the tree of the schedules that were run."""
+    from fakempi.view.figure.canvas import write  # matplotlib is optional, and slow to import
+    from fakempi.view.figure.schedule_tree import tree_figure
+
+    notes = [f"schedule {failure.schedule}: {failure.why}" for failure in exploration.failures[:1] if failure.why]
+    figure = tree_figure(exploration.summaries, exploration.verdict, notes, width=width, style=options.figure_style)
+    write(figure, Path(options.figure), options.figure_style)
 
 
 def _verdict(exploration: Exploration) -> str:

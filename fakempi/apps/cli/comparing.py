@@ -14,17 +14,18 @@ from collectives import Case
 from collectives.distributions import DISTRIBUTIONS
 from collectives.trials.cases import PAIRED, UNEVEN, UNSIZED, counted_case
 from collectives.trials.counts import read_counts
+from fakempi.apps.cli.comparison.figures import check_options, draw, with_base
+from fakempi.apps.cli.comparison.latex import latex
 from fakempi.apps.cli.comparison.progress import CompareProgress
 from fakempi.apps.cli.comparison.tables import bits_table, chart_of, ranks_text, show
 from fakempi.apps.cli.console import console
-from fakempi.apps.cli.extras import check_figure, compare_figure
 from fakempi.apps.cli.interrupts import INTERRUPTED
 from fakempi.apps.cli.listing import operation_of
 from fakempi.apps.cli.machines.validating import show_agreement
 from fakempi.apps.cli.workers import workers
 from fakempi.apps.compare.bits import MAX_RANKS, bits_rows, is_reduction
 from fakempi.apps.compare.measurements import Measurements, read_measurements, requests
-from fakempi.apps.compare.rows import rows, to_csv, to_json
+from fakempi.apps.compare.rows import to_csv, to_json, with_measured
 from fakempi.apps.compare.sweep import DEFAULT, Contender, Sweep, SweepInterrupted, contenders, sweep, typed_parameters
 from fakempi.apps.compare.timing import claims_hold
 from fakempi.apps.emulator import Emulator
@@ -85,6 +86,8 @@ def compare(options: Namespace) -> int:
             reason = "split takes no modeled time unless an algorithm is requested"
             raise parse.usage_error(f"--default: {reason}. Omit --default.")
         among.append(DEFAULT)
+    if options.speedup_over:
+        options.speedup_over = with_base(options.speedup_over, among, operation, kind, options.cost)
     if measurements:
         measurements = measurements.renamed(
             {_measured_name(*request): contender.label for request, contender in zip(requested, among, strict=False)}
@@ -94,7 +97,7 @@ def compare(options: Namespace) -> int:
     else:
         specs = list(_tables_by_size(options, operation, kind, measurements))
     _check_parameters(options, among, specs)
-    width = _figure_width(options, specs)
+    width = check_options(options, [(spec.ranks, spec.sizes) for spec in specs])
     settings = {
         "cost": options.cost,
         "kind": kind,
@@ -105,13 +108,14 @@ def compare(options: Namespace) -> int:
         "max_messages": None if options.algorithms else MAX_MESSAGES,
     }
     sweeps, charts, code = _show_tables(operation, specs, among, settings, options, measurements)
-    for path, write in ((options.csv, to_csv), (options.json, to_json)):
+    records = with_measured(sweeps, measurements)
+    for path, write in ((options.csv, to_csv), (options.json, to_json), (options.latex, lambda _: latex(sweeps, options))):
         if path == "-":
-            sys.stdout.write(write(rows(*sweeps)))
+            sys.stdout.write(write(records))
         elif path:
-            Path(path).write_text(write(rows(*sweeps)), encoding="utf-8")
+            Path(path).write_text(write(records), encoding="utf-8")
     if options.figure and not code:
-        compare_figure(charts, options, width)
+        draw(charts, sweeps, options, width)
     return code
 
 
@@ -125,7 +129,7 @@ def _show_tables(
 ) -> tuple[list[Sweep], list[Chart], int]:
     """Compute and print all tables, after Ctrl-C those that are finished; return sweeps, charts and the exit code."""
     out, sweeps, charts, code = console(), list[Sweep](), list[Chart](), 0
-    is_printed = "-" not in (options.csv, options.json)
+    is_printed = "-" not in (options.csv, options.json, options.latex)
 
     def finish(swept: Sweep) -> None:
         charts.append(chart_of(swept, len(specs[len(sweeps)].sizes) > 1, options, measurements))
@@ -172,15 +176,6 @@ def _check_parameters(options: Namespace, among: Sequence[Contender], specs: Seq
             raise parse.usage_error(f"{options.operation} {contender.label}: {reasons[0]}; the default is {defaults}.")
 
 
-def _figure_width(options: Namespace, specs: Sequence[TableSpec]) -> float:
-    """Return the width of the figure in inches, or 0 without a figure; raises an error before anything is timed."""
-    if options.figure and all(len({*map(sum, spec.ranks)}) * len({*spec.sizes}) < 2 for spec in specs):
-        raise parse.usage_error(
-            "--figure draws curves: give several sizes or numbers of ranks, such as --bytes 8..1M or -n 2..64."
-        )
-    return check_figure(options) if options.figure else 0.0
-
-
 def _compare_bits(options: Namespace, kind: str, operation: str) -> int:
     """Print what the bits of a reduction depend on; returns 0."""
     if not is_reduction(kind, operation):
@@ -199,9 +194,14 @@ def _compare_bits(options: Namespace, kind: str, operation: str) -> int:
 
 def _check_files(options: Namespace) -> None:
     """Raise an error before anything is timed if an output file cannot be written."""
-    if options.csv == options.json == "-":
-        raise parse.usage_error("--csv - and --json - cannot both use standard output: write one of them to a file.")
-    for path in (options.csv, options.json):
+    paths = {"--csv": options.csv, "--json": options.json, "--latex": options.latex}
+    printed = [f"{option} -" for option, path in paths.items() if path == "-"]
+    if len(printed) > 1:
+        raise parse.usage_error(
+            f"{' and '.join(printed)} cannot {'both' if len(printed) == 2 else 'all'} use standard output: "
+            "write one of them to a file."
+        )
+    for path in paths.values():
         if path and path != "-" and not Path(path).absolute().parent.is_dir():
             raise parse.usage_error(f"{path} cannot be written: there is no directory {Path(path).parent}.")
 

@@ -12,7 +12,6 @@ from fakempi.core import options as parse
 
 if TYPE_CHECKING:  # rich takes as long to import as fakempi's part of `fakempi run`
     from fakempi.trace.columns import Columns
-    from fakempi.view.comparison import Chart
 
 FORMATS = (".svg", ".pdf", ".png")
 _NAMED = {"one": 3.5, "two": 7.16}
@@ -40,7 +39,7 @@ def check_figure(options: Namespace) -> float:
         raise parse.usage_error(f"--figure {path}: the file's name must end in .svg, .pdf or .png.")
     if not path.absolute().parent.is_dir():
         raise parse.usage_error(f"{path} cannot be written: there is no directory {path.parent}.")
-    width = _width(options.figure_width)
+    width = _width(options.figure_width or ("10in" if options.figure_style == "slides" else "one"))
     try:
         from fakempi.view.figure.canvas import styled  # matplotlib is optional, and slow to import
     except ImportError as error:
@@ -62,19 +61,6 @@ def _width(text: str) -> float:
     if not 1.5 <= width <= 40:
         raise parse.usage_error(f"--figure-width {text}: use one, two, or a width from 1.5in to 40in, such as 12cm.")
     return width
-
-
-def compare_figure(charts: Sequence[Chart], options: Namespace, width: float) -> None:
-    """Write the figure of a comparison, with one panel per table that has two or more points."""
-    from fakempi.view.figure.canvas import write
-    from fakempi.view.figure.comparison import comparison_figure
-
-    panels = [chart for chart in charts if chart.plottable()]
-    if not panels:
-        raise parse.usage_error(
-            "--figure: there is nothing to draw: no table has times above 0 at two or more sizes or numbers of ranks."
-        )
-    write(comparison_figure(panels, width=width, style=options.figure_style), Path(options.figure), options.figure_style)
 
 
 def view_figure(

@@ -8,6 +8,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
+from fakempi.apps.compare.measurements import Measurements
 from fakempi.apps.compare.sweep import Sweep
 
 FIELDS = (
@@ -15,6 +16,8 @@ FIELDS = (
     "claimed", "emulated", "differ", "bound", "refused", "cost", "dtype", "itemsize", "parameters", "equals", "skipped",
 )  # fmt: skip
 
+MEASURED = "measured"
+"""The last field of records with measured times."""
 
 Cell: TypeAlias = str | int | float | bool | None
 """A value of a record."""
@@ -36,12 +39,26 @@ def rows(*sweeps: Sweep) -> list[dict[str, Cell]]:
     return [record for sweep in sweeps for record in sweep]
 
 
+def with_measured(sweeps: Sequence[Sweep], measurements: Measurements | None) -> list[dict[str, Cell]]:
+    """Return the records of several sweeps; with measurements, each has the measured time, or None if there is none."""
+    if measurements is None:
+        return rows(*sweeps)
+    records: list[dict[str, Cell]] = []
+    for sweep in sweeps:
+        for column in sweep.columns:
+            for name, record in zip(column.case_times, sweep.records(column), strict=True):
+                where = name, column.p, column.q, column.nbytes, sweep.distribution
+                records.append({**record, MEASURED: measurements.seconds.get(where)})
+    return records
+
+
 def to_csv(records: Sequence[Mapping[str, Cell]]) -> str:
     """Return CSV text with a header; unknown values are empty."""
+    fields = [*FIELDS, *[MEASURED] * any(MEASURED in record for record in records)]
     file = io.StringIO()
     lines = csv.writer(file, lineterminator="\n")
-    lines.writerow(FIELDS)
-    lines.writerows([_cell(record[field]) for field in FIELDS] for record in records)
+    lines.writerow(fields)
+    lines.writerows([_cell(record[field]) for field in fields] for record in records)
     return file.getvalue()
 
 

@@ -86,29 +86,33 @@ class Sweep:
 
     def __iter__(self) -> Iterator[dict[str, str | int | float | bool | None]]:
         for column in self.columns:
-            for name, case_time in column.case_times.items():
-                yield {
-                    "operation": self.operation,
-                    "kind": self.kind,
-                    "algorithm": f"{name}: {case_time.chosen}" if case_time.chosen else name,
-                    "p": column.p,
-                    "q": column.q,
-                    "bytes": column.nbytes,
-                    "distribution": self.distribution,
-                    "seconds": as_float(case_time.seconds),
-                    "how": case_time.how,
-                    "claimed": as_float(case_time.claimed),
-                    "emulated": as_float(case_time.emulated),
-                    "differ": case_time.differ,
-                    "bound": as_float(column.bound),
-                    "refused": case_time.refused,
-                    "cost": self.cost,
-                    "dtype": self.elements.dtype,
-                    "itemsize": self.elements.itemsize,
-                    "parameters": typed_parameters(case_time.parameters),
-                    "equals": case_time.equals,
-                    "skipped": case_time.skipped,
-                }
+            yield from self.records(column)
+
+    def records(self, column: Column) -> Iterator[dict[str, str | int | float | bool | None]]:
+        """Yield the records of one column."""
+        for name, case_time in column.case_times.items():
+            yield {
+                "operation": self.operation,
+                "kind": self.kind,
+                "algorithm": f"{name}: {case_time.chosen}" if case_time.chosen else name,
+                "p": column.p,
+                "q": column.q,
+                "bytes": column.nbytes,
+                "distribution": self.distribution,
+                "seconds": as_float(case_time.seconds),
+                "how": case_time.how,
+                "claimed": as_float(case_time.claimed),
+                "emulated": as_float(case_time.emulated),
+                "differ": case_time.differ,
+                "bound": as_float(column.bound),
+                "refused": case_time.refused,
+                "cost": self.cost,
+                "dtype": self.elements.dtype,
+                "itemsize": self.elements.itemsize,
+                "parameters": typed_parameters(case_time.parameters),
+                "equals": case_time.equals,
+                "skipped": case_time.skipped,
+            }
 
 
 def typed_parameters(parameters: Parameters) -> str:

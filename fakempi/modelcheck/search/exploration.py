@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 from traceback import walk_tb
-from typing import Any
+from typing import Any, NamedTuple
 
 from fakempi.core.network.models.hockney import Hockney
 from fakempi.core.reports.suppressions import unused_text
@@ -20,6 +20,8 @@ from fakempi.mpi.base.call_site import is_ours
 from fakempi.trace.record import Trace
 from fakempi.trace.renderer import renderer
 
+MAX_SUMMARIES = 1000
+"""Runs that a result summarizes; twice as many if they fail."""
 MAX_PICTURES = 3
 """Failures that a notebook shows with pictures."""
 
@@ -94,6 +96,23 @@ class Failure:
         return "\n".join([*lines, *[f"why: {self.why}"] * bool(self.why)])
 
 
+class ScheduleSummary(NamedTuple):
+    """A run of a search: its mode and choices, and how it ended.
+
+    Attributes
+    ----------
+    mode : the mode as a schedule names it, `z` for example
+    decisions : the index of the option that each choice with several options took
+    outcome : `passes`, `fails`, or `merged` if the run ended early, because its continuation is explored elsewhere
+    schedule : the schedule as text
+    """
+
+    mode: str
+    decisions: tuple[int, ...]
+    outcome: str
+    schedule: str
+
+
 @dataclass
 class Exploration:
     """Results of a search.
@@ -124,6 +143,8 @@ class Exploration:
         Kinds of findings that were suppressed in a run, each with the place and the reason of the suppression.
     unused_suppressions
         Texts of the suppressions that match no finding of any run.
+    summaries
+        The first `MAX_SUMMARIES` runs, and later ones that fail, for a picture of the tree.
 
     Examples
     --------
@@ -144,6 +165,7 @@ class Exploration:
     others: int = 0
     suppressed: list[str] = field(default_factory=list)
     unused_suppressions: list[str] = field(default_factory=list)
+    summaries: list[ScheduleSummary] = field(default_factory=list, repr=False, compare=False)
 
     @property
     def verdict(self) -> str:

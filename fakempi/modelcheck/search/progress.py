@@ -9,7 +9,7 @@ from typing import Any
 from fakempi.errors import OutcomesDifferError
 from fakempi.errors.plurals import counted
 from fakempi.modelcheck.search.explanation import LenientReplay, explain
-from fakempi.modelcheck.search.exploration import Exploration, Failure, failure_key
+from fakempi.modelcheck.search.exploration import MAX_SUMMARIES, Exploration, Failure, ScheduleSummary, failure_key
 from fakempi.modelcheck.search.jobs import JobResult, SearchJob
 from fakempi.modelcheck.search.outcomes import OutcomeComparison
 from fakempi.modelcheck.search.random_choices import RandomChoices
@@ -161,6 +161,7 @@ class Search:
             self._add_trees()
         if record.ended_early:
             self.exploration.ended_early += 1
+            self._summarize(record, "merged")
         else:
             self.exploration.runs += 1
             trial = attempt.trial
@@ -168,6 +169,7 @@ class Search:
             if kind is None:
                 error, trial = self._difference(attempt)
                 kind = None if error is None else failure_key(error)
+            self._summarize(record, "passes" if kind is None else "fails")
             if kind is not None:
                 self._failed(kind, error, trial)
             elif len(self.successes) < MAX_SUCCESSES:
@@ -176,6 +178,12 @@ class Search:
                 attempt.trial.result = None
         if self.on_run is not None:
             self.on_run(self.exploration, sum(len(tree.waiting) for tree in self.trees))
+
+    def _summarize(self, record: RunRecord, outcome: str) -> None:
+        """Remember a run, if there is room."""
+        summaries = self.exploration.summaries
+        if len(summaries) < MAX_SUMMARIES * (2 if outcome == "fails" else 1):
+            summaries.append(ScheduleSummary(str(record.mode), tuple(record.decisions), outcome, record.token))
 
     def _difference(self, attempt: Attempt) -> tuple[OutcomesDifferError | None, TrialRun | None]:
         """Return a difference from the first outcome, and the run; a worker's run with a new difference is repeated here."""

@@ -19,6 +19,11 @@ FORMATS = (".svg", ".pdf", ".png")
 COLUMN, PAGE = 3.5, 7.16
 """Inches: one column and both columns of a page with two columns."""
 
+OWN_STYLES = ("paper", "slides")
+"""Names of our styles: `paper`, the default, and `slides`, with large type and thick lines."""
+SLIDE = 10.0
+"""Inches: the width of a figure for slides."""
+
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """Okabe and Ito's colors, which color-blind readers can tell apart."""
 MARKERS = "osD^vX*P<>hp8d"
@@ -40,17 +45,45 @@ _DEFAULTS: Any = {
     "grid.color": "#d5d7db",
     "grid.linewidth": 0.4,
 }
+_SLIDES: Any = {
+    "font.size": 18,
+    "axes.titlesize": 18,
+    "axes.labelsize": 18,
+    "xtick.labelsize": 16,
+    "ytick.labelsize": 16,
+    "legend.fontsize": 16,
+    "figure.titlesize": 20,
+    "axes.linewidth": 1.2,
+    "lines.linewidth": 2.4,
+    "lines.markersize": 9,
+    "grid.linewidth": 0.8,
+    "xtick.major.size": 7,
+    "ytick.major.size": 7,
+    "xtick.minor.size": 4,
+    "ytick.minor.size": 4,
+    "xtick.major.width": 1.2,
+    "ytick.major.width": 1.2,
+    "xtick.minor.width": 0.8,
+    "ytick.minor.width": 0.8,
+}
 _FIXED: Any = {"svg.fonttype": "none", "svg.hashsalt": "fakempi", "pdf.fonttype": 42, "savefig.dpi": 300}
 
 
 @contextmanager
 def styled(style: str = "") -> Iterator[None]:
-    """Use our style in a `with` block, and on top of it a style of matplotlib or the path of a `.mplstyle` file.
+    """Use one of `OWN_STYLES` in a `with` block, or on top of ours a style of matplotlib or the path of a `.mplstyle` file.
 
     Raises OSError if there is no such style.
     """
-    with matplotlib.rc_context(_DEFAULTS), styles.context(style or {}), matplotlib.rc_context(_FIXED):
+    other: Any = {"": {}, "paper": {}, "slides": _SLIDES}.get(style, style)
+    # matplotlib.style reports names and paths that do not exist as OSError.
+    with matplotlib.rc_context(_DEFAULTS), styles.context(other), matplotlib.rc_context(_FIXED):
         yield
+
+
+def scale() -> float:
+    """Return the size of text in the current style, relative to the style `paper`: lengths in inches grow with it."""
+    return float(matplotlib.rcParams["font.size"]) / float(_DEFAULTS["font.size"])
 
 
 def look(index: int) -> dict[str, Any]:

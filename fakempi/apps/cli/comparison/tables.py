@@ -85,12 +85,14 @@ def chart_of(sweep: Sweep, x_is_bytes: bool, options: Namespace, measurements: M
     for name in names if measurements is not None else ():
         times[f"{name}{MEASURED_SUFFIX}"] = [_measured(measurements, sweep, name, column) for column in columns]
     xs = [column.nbytes if x_is_bytes else column.p + column.q for column in columns]
-    size = "size of the message" if sweep.operation in WHOLE else "size of a block"
-    size += " on average" * (sweep.operation in (*UNEVEN, *PAIRED))
-    label = size if x_is_bytes else "number of ranks"
+    label = size_label(sweep.operation) if x_is_bytes else "number of ranks"
     bounds = [as_float(column.bound) for column in columns]
     most = None if options.algorithms or measurements is not None else MOST_CURVES
-    return Chart(_title(sweep, x_is_bytes, options), xs, times, bounds, x_is_bytes, label, most, [DEFAULT.label])
+    others = [name for name in sweep.names if name not in names]
+    further = {name: [as_float(column.times.get(name)) for column in columns] for name in others}
+    without = [name for name in sweep.names if not any(column.times.get(name) for column in columns)]
+    title = _title(sweep, x_is_bytes, options)
+    return Chart(title, xs, times, bounds, x_is_bytes, label, most, [DEFAULT.label], further, without)
 
 
 def bits_table(operation: str, rows: Sequence[BitsRow], ranks: str) -> Iterator[Text | Table]:
@@ -112,6 +114,18 @@ def _title(sweep: Sweep, x_is_bytes: bool, options: Namespace) -> str:
     fixed = ranks_text(first) if x_is_bytes else bytes_in_words(first.nbytes)
     if sweep.operation in UNSIZED:
         fixed = "two colors, keys reversed" if sweep.operation == "split" else ""
+    return title_of(sweep, fixed, options)
+
+
+def size_label(operation: str) -> str:
+    """Return the label of an axis of sizes."""
+    size = "size of the message" if operation in WHOLE else "size of a block"
+    return size + " on average" * (operation in (*UNEVEN, *PAIRED))
+
+
+def title_of(sweep: Sweep, fixed: str, options: Namespace) -> str:
+    """Return the title of a table or figure; `fixed` is what its columns have in common."""
+    first = sweep.columns[0]
     blocks = f"{sweep.distribution} blocks" if sweep.distribution else ""
     if options.counts:
         fixed, blocks = f"blocks of {sweep.distribution}", f"{bytes_in_words(first.nbytes)} on average"

@@ -33,19 +33,28 @@ def add_compare(compare: ArgumentParser) -> None:
     )
     compare.add_argument("--csv", metavar="FILE", help="write one row per number, in seconds; - is standard output")
     compare.add_argument("--json", metavar="FILE", help="write the same rows as JSON")
+    compare.add_argument("--latex", metavar="FILE", help="write a LaTeX table (booktabs) of the fastest algorithms")
     compare.add_argument("--jobs", type=jobs, metavar="N", help="processes (default: one per core for long comparisons)")
     compare.add_argument("--progress", action="store_true", help="report progress periodically, even without a terminal")
     compare.add_argument("--no-plot", dest="plot", action="store_false", help="tables only")
     add_figure(compare)
+    compare.add_argument(
+        "--layout", choices=("curves", "heatmap"), default="curves",
+        help="figure: times as curves, or the fastest algorithm over ranks and bytes",
+    )  # fmt: skip
+    compare.add_argument("--speedup-over", metavar="NAME", default="", help="figure: speedups over this algorithm")
+    compare.add_argument("--ratio-panel", action="store_true", help="figure: also draw the times divided by the least time")
 
 
 def add_figure(command: ArgumentParser) -> None:
     """Add the options of figures."""
     command.add_argument("--figure", metavar="FILE", help="write a figure for a paper: .svg, .pdf or .png")
     command.add_argument(
-        "--figure-width", metavar="W", default="one", help="one or two columns, or a width such as 12cm (default one)"
+        "--figure-width", metavar="W", default="", help="one or two columns, or a width such as 12cm (default one)"
     )
-    command.add_argument("--figure-style", metavar="NAME", default="", help="a style of matplotlib, or a .mplstyle file")
+    command.add_argument(
+        "--figure-style", metavar="NAME", default="", help="paper, slides, a style of matplotlib, or a .mplstyle file"
+    )
 
 
 def add_calibrate(calibrate: ArgumentParser) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import REMAINDER, SUPPRESS, ArgumentParser
 from functools import partial
 
+from fakempi.apps.cli.options.models import add_figure
 from fakempi.apps.cli.options.values import death, factor, format_name, integer, jobs, positive, seconds, seconds_or_zero
 
 CPU_SCALE = "charge the CPU time between two MPI calls, times F, to the rank's clock; measured, so it varies between runs"
@@ -99,6 +100,7 @@ def add_check(check: ArgumentParser) -> None:
     check.add_argument("--timeout", type=seconds, metavar="S", help="stop a run after S seconds")
     check.add_argument("--traces", metavar="NAME", help="write NAME.fails.json and NAME.passes.json for the first failure")
     check.add_argument("--html", metavar="FILE", help="write a page with the first failure and a schedule that passes")
+    add_figure(check)
     check.add_argument("--ignore", metavar="KIND", action="append", default=[], help=IGNORE)
     check.add_argument("--quiet", "-q", action="store_true", help="no progress bar")
     _add_script(check)

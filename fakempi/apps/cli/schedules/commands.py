@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +17,8 @@ from collectives.loading import SCHEDULE_SUFFIXES
 from collectives.schedules import Fault, InvalidScheduleError, Schedule, load, record
 from collectives.trials.cases import make_case
 from fakempi.apps.cli.console import console, print_text
-from fakempi.apps.cli.schedules.timeline import marked, simulate
+from fakempi.apps.cli.extras import check_figure
+from fakempi.apps.cli.schedules.timeline import Simulation, marked, simulate
 from fakempi.apps.cli.verifying import find_algorithm
 from fakempi.core import options as parse
 from fakempi.errors import RankError
@@ -38,6 +39,8 @@ NO_RANGES = (
 
 def schedule(options: Namespace) -> int:
     """Execute the action; returns the exit code."""
+    if options.figure and options.action != "show":
+        raise parse.usage_error(f"--figure draws what show prints: use fakempi schedule show instead of {options.action}.")
     actions = {"show": _show, "verify": _verify, "run": _run, "export": _export}
     with naming(*([options.source] if options.source.endswith(SCHEDULE_SUFFIXES) else [])):
         try:
@@ -90,13 +93,16 @@ def _title(schedule: Schedule) -> str:
 
 
 def _show(schedule: Schedule, options: Namespace) -> int:
-    out = console()
+    out, width = console(), check_figure(options) if options.figure else 0.0
     print_text(out, _title(schedule), "bold")
     if sum(map(len, schedule.steps)) <= MOST_STEPS:
         for line in _listing(schedule):
             out.print(Text(line), soft_wrap=True)
     simulation = simulate(schedule, parse.cost_model(options.cost))
-    if faults := _faults(schedule, options.operation or ""):
+    faults = _faults(schedule, options.operation or "")
+    if options.figure:
+        _write_figure(schedule, simulation, faults, options, width)
+    if faults:
         out.print(marked(schedule, faults[0], simulation, out.width))
         print_text(out, f"{faults[0].kind}: {faults[0]}", "bold red")
     else:
@@ -104,6 +110,27 @@ def _show(schedule: Schedule, options: Namespace) -> int:
     if simulation.done is None:
         print_text(out, "The schedule deadlocks; fakempi schedule verify reports the reason.", "bold red")
     return CLEAN
+
+
+def _write_figure(
+    schedule: Schedule, simulation: Simulation, faults: Sequence[Fault], options: Namespace, width: float
+) -> None:
+    """Write the timeline of a schedule, with a mark at the first fault."""
+    from fakempi.view.figure.canvas import write  # matplotlib is optional, and slow to import
+    from fakempi.view.figure.run import run_figure
+    from fakempi.view.figure.timeline import Mark
+
+    marks = []
+    if faults:
+        fault = faults[0]
+        step = schedule.place(fault.rank, fault.step).partition(", ")[2] if fault.step >= 0 else "the result"
+        time = simulation.started.get((fault.rank, fault.step))
+        never = time is None and fault.step >= 0
+        marks.append(Mark(fault.rank, time, f"{fault.kind}: {step}{' never starts' if never else ''}"))
+    figure = run_figure(
+        [simulation.trace], ["timeline"], width=width, titles=[_title(schedule)], style=options.figure_style, marks=marks
+    )
+    write(figure, Path(options.figure), options.figure_style)
 
 
 def _faults(schedule: Schedule, operation: str) -> list[Fault]:

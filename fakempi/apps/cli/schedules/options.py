@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 
+from fakempi.apps.cli.options.models import add_figure
+
 SCHEDULE = """\
 examples:
   fakempi schedule show ring.xml                 steps and timeline
+  fakempi schedule show allreduce/ring -n 8 --figure ring.pdf
   fakempi schedule verify ring.xml               is it an allreduce?
   fakempi schedule verify tree.goal --operation broadcast
   fakempi schedule verify halo.json --operation contract.json
@@ -51,3 +54,4 @@ def add_schedule(schedule: ArgumentParser) -> None:
     schedule.add_argument("--cost", metavar="MODEL", default="hockney:eager_limit=0", help="cost model; see below")
     schedule.add_argument("-o", "--output", metavar="FILE", help="export: the file to write, .goal, .xml or .json")
     schedule.add_argument("--trace", metavar="FILE", help="run: write a trace, .json, .npz or .html")
+    add_figure(schedule)
