@@ -53,6 +53,8 @@ class MPIError(RuntimeError):
 
     def __init__(self, ierr: int = SUCCESS, message: str | None = None, /) -> None:
         super().__init__(ierr, message)
+        if not -1 <= ierr >> 31 <= 0:
+            raise OverflowError(f"the error code {ierr} does not fit in 32 bits.")
         self.ierr = int(ierr) if ierr >= SUCCESS else ERR_UNKNOWN
         self.message = message
         if self.ierr > ERR_LASTCODE:
