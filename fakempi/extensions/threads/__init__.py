@@ -9,6 +9,7 @@ ending              the end of a rank that has threads
 pool_threads        threads of process pools, which stay ordinary OS threads
 idle_daemons        daemons that never end
 forked              processes that ranks have forked
+fork_abort          a call of `Abort` in such a process
 waiting             the holders of locks, and the tasks that wait for them
 locks               the replaced methods of Python's locks
 queues              the replaced methods of Python's simple queue

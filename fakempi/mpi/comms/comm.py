@@ -265,8 +265,11 @@ class Comm(
         self._release()
 
     def Abort(self, errorcode: int = 0) -> NoReturn:
-        """End the whole run."""
+        """End the whole run. In a process that a rank has forked, COMM_SELF ends this process only."""
         process = self._process or running_process()
+        universe, errorcode = process.universe, integer("errorcode", errorcode)
+        if universe.abort_of_copy is not None:
+            universe.abort_of_copy(errorcode, self.Get_size() > 1 or len(universe.processes) == 1)
         error = Aborted(errorcode)
         process.universe.fail(process, error)
         raise error
