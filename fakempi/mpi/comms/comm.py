@@ -113,7 +113,11 @@ class Comm(
         if self._context is None:
             return name if self is COMM_NULL else (type(self), ())
         original = self._original(name)
+        if self is original and current_process() is not self._process:  # a thread pickles for a pool of the rank
+            return self._of_running_rank, (name,)
         return name if self is original else (type(self), (original,))
+
+    _of_running_rank: ClassVar[Callable[[str], Any]]  # returns the handle with a name; set by the module of such handles
 
     def _original(self, name: str) -> Any:
         """Return the handle that MPI.COMM_WORLD or MPI.COMM_SELF is on this rank."""
