@@ -42,18 +42,17 @@ SUITES = [
     Suite("mpi4py-fft", "tests", "-m pytest test_darray.py test_pencil.py"),
     Suite("cobaya", "tests", "-m pytest --with-mpi -m mpi test_ref.py", marked=True),
     Suite("ultranest", "tests", "-m pytest test_run.py -k 'custom_comm or comm_none'"),
-    Suite("snowline", "tests", "-m pytest test_run.py -k laplace_only"),
     Suite("pyGSTi", "test/unit/mpi", "run_me_with_mpiexec.py"),
     Suite("nifty8", "test", "-m pytest test_mpi/test_sync.py"),
-    Suite("ptmcmcsampler", "tests", "-m pytest test_simple.py"),
-    Suite("qutip", "qutip/tests/solver", "-m pytest test_parallel.py -k mpi"),
-    Suite("ipie", ".", "-m pytest ipie/qmc/tests/test_mpi_integration.py"),
-    Suite("mpi-sppy", "mpisppy/tests", "-m pytest test_spwindow_multisource.py", ranks=3),
+    Suite(
+        "qutip", "qutip/tests/solver", "-m mpi4py.futures -m pytest --pyargs qutip.tests.solver.test_parallel -k mpi", ranks=3
+    ),  # fmt: skip
+    Suite("smcpy", ".", "-m pytest tests/integration tests/unit/test_mpi_utils.py tests/unit/test_parallel_mcmc.py"),
+    Suite("mpi-sppy", "mpisppy/tests", "-m pytest test_spwindow_multisource.py", ranks=6),
     Suite("libensemble", "libensemble/tests/functionality_tests", "test_mpi_comms.py", ranks=4),
     Suite("libensemble", "libensemble/tests/functionality_tests", "test_1d_splitcomm.py", ranks=4),
     Suite("libensemble", "libensemble/tests/functionality_tests", "test_1d_uniform_sampling_with_comm_dup.py", ranks=4),
     Suite("libensemble", "libensemble/tests/functionality_tests", "test_worker_exceptions.py", ranks=4),
-    Suite("brainiak", "tests", "-m pytest -p pytest_mpiexec_plugin searchlight", ranks=0),
     Suite("dask-mpi", "dask_mpi/tests", "-m pytest test_initialize.py", ranks=0),
 ]
 
