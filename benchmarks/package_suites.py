@@ -45,8 +45,11 @@ SUITES = [
     Suite("pyGSTi", "test/unit/mpi", "run_me_with_mpiexec.py"),
     Suite("nifty8", "test", "-m pytest test_mpi/test_sync.py"),
     Suite(
-        "qutip", "qutip/tests/solver", "-m mpi4py.futures -m pytest --pyargs qutip.tests.solver.test_parallel -k mpi", ranks=3
-    ),  # fmt: skip
+        "qutip",
+        "qutip/tests/solver",
+        "-m mpi4py.futures -m pytest --pyargs qutip.tests.solver.test_parallel -k mpi",
+        ranks=3,
+    ),
     Suite("smcpy", ".", "-m pytest tests/integration tests/unit/test_mpi_utils.py tests/unit/test_parallel_mcmc.py"),
     Suite("mpi-sppy", "mpisppy/tests", "-m pytest test_spwindow_multisource.py", ranks=6),
     Suite("libensemble", "libensemble/tests/functionality_tests", "test_mpi_comms.py", ranks=4),
