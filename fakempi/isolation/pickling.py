@@ -100,7 +100,7 @@ class Pickling:
             """The `__main__` of the running rank, or of the rank that started this thread."""
 
             @property
-            def __dict__(self) -> dict[str, Any]:  # type: ignore[override]
+            def __dict__(self) -> dict[str, Any]:  # type: ignore[override]  # a property replaces the slot
                 return vars(self._found())
 
             def __getattr__(self, name: str) -> Any:

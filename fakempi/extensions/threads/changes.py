@@ -47,8 +47,7 @@ from fakempi.extensions.threads import (
     waiting,
 )
 from fakempi.extensions.threads.current import current_task
-from fakempi.extensions.threads.fork_abort import open_pipe, watch_pipe, write_to_pipe
-from fakempi.extensions.threads.forked import Forked
+from fakempi.extensions.threads.forked import Forked, open_pipe, watch_pipe, write_to_pipe
 from fakempi.extensions.threads.program_scan import GREENLETS, THREADS, ProgramFacts, facts_of, scan
 from fakempi.extensions.threads.raw import acquire, allocate_lock, get_ident, release
 from fakempi.extensions.threads.types import Patch
