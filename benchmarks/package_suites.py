@@ -51,12 +51,7 @@ SUITES = [
         ranks=3,
     ),
     Suite("smcpy", ".", "-m pytest tests/integration tests/unit/test_mpi_utils.py tests/unit/test_parallel_mcmc.py"),
-    Suite(
-        "ipie",
-        ".",
-        "-m pytest ipie/systems/tests/test_generic.py ipie/propagation/tests/test_generic_chunked.py",
-        ranks=3,
-    ),
+    Suite("ipie", ".", "-m pytest ipie/systems/tests/test_generic.py ipie/propagation/tests/test_generic_chunked.py"),
     Suite("mpi-sppy", "mpisppy/tests", "-m pytest test_spwindow_multisource.py", ranks=6),
     Suite("libensemble", "libensemble/tests/functionality_tests", "test_mpi_comms.py", ranks=4),
     Suite("libensemble", "libensemble/tests/functionality_tests", "test_1d_splitcomm.py", ranks=4),
