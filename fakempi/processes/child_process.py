@@ -134,7 +134,7 @@ class ChildProcess:
                     self._pass_reentry()
                 elif fd in self.streams:
                     self._relay(fd)
-            if ready:
+            if ready and self.abort_code is None:
                 self.waiting_since = 0.0
                 try:
                     return read(self.source)

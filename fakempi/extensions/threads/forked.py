@@ -2,12 +2,14 @@
 
 `Abort` ends the run, as it ends the job under mpiexec. The new process inherits a pipe and writes the error code to it. A
 thread of the run's process, which is not one of the run, reads it. The pipe is closed when the new process and all processes
-that it forks have ended.
+that it forks have ended. The new process exits after an answer: otherwise the rank that waits for it could continue first,
+and the run would end with a deadlock.
 """
 
 from __future__ import annotations
 
 import os
+import select
 import sys
 import traceback
 from collections.abc import Callable
@@ -77,8 +79,11 @@ class Forked:
 
 _read, _exit = os.read, os._exit  # a program may replace them
 
-_pipes: dict[int, tuple[int, int]] = {}
-"""OS thread that forks -> the ends of the pipe."""
+ANSWER_WITHIN = 5000
+"""Milliseconds that the new process waits for an answer, which does not arrive if the run's process was killed."""
+
+_pipes: dict[int, tuple[int, int, int, int]] = {}
+"""OS thread that forks -> the ends of the pipe, and of the pipe for the answer: to read and to write, each."""
 
 
 def open_pipe() -> None:
@@ -86,7 +91,7 @@ def open_pipe() -> None:
     process = current_process()
     if process is not None and process.universe.stop_requests is not None and process.universe.abort_of_copy is None:
         with suppress(OSError):  # too many open files
-            _pipes[get_ident()] = os.pipe()
+            _pipes[get_ident()] = *os.pipe(), *os.pipe()
 
 
 def watch_pipe() -> None:
@@ -94,10 +99,11 @@ def watch_pipe() -> None:
     process, ends = current_process(), _pipes.pop(get_ident(), None)
     if process is not None and ends is not None:
         os.close(ends[1])
-        start_new_thread(_watch, (ends[0], process))
+        os.close(ends[2])
+        start_new_thread(_watch, (ends[0], ends[3], process))
 
 
-def _watch(source: int, process: Process) -> None:
+def _watch(source: int, answer: int, process: Process) -> None:
     data = b""
     with suppress(OSError):
         data = _read(source, 16)
@@ -106,6 +112,9 @@ def _watch(source: int, process: Process) -> None:
     if data and stop_requests is not None:
         names = {process.number: process.name}
         stop_requests.stop(RankError(process.number, Aborted(int(data)), names=names))
+    with suppress(OSError):
+        os.write(answer, b" ")
+    os.close(answer)
 
 
 def write_to_pipe(process: Process) -> None:
@@ -114,11 +123,15 @@ def write_to_pipe(process: Process) -> None:
     if ends is None:
         return
     os.close(ends[0])
+    os.close(ends[3])
 
     def abort(errorcode: int, whole_run: bool) -> NoReturn:
         if whole_run:
             with suppress(OSError):  # the run has ended
                 os.write(ends[1], b"%d" % errorcode)
+                poll = select.poll()
+                poll.register(ends[2], select.POLLIN)
+                poll.poll(ANSWER_WITHIN)
         _exit(errorcode & 0xFF)
 
     process.universe.abort_of_copy = abort
