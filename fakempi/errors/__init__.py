@@ -52,9 +52,10 @@ class MPIError(RuntimeError):
     _added: AddedCodes = {}  # noqa: RUF012  # never changed; replaced for a code that a program has added
 
     def __init__(self, ierr: int = SUCCESS, message: str | None = None, /) -> None:
+        if not -1 <= ierr >> 31 <= 0:
+            raise OverflowError(f"the error code {ierr} does not fit in 32 bits.")
         super().__init__(ierr, message)
-        self.ierr = int(ierr) if ierr >= SUCCESS else ERR_UNKNOWN
-        self.message = message
+        self.ierr, self.message = int(ierr) if ierr >= SUCCESS else ERR_UNKNOWN, message
         if self.ierr > ERR_LASTCODE:
             self._added = added_codes.here()  # kept: the exception may outlive the run
 

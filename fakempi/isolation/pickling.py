@@ -30,7 +30,7 @@ class Pickling:
 
     def __init__(self, state_of: StateOf, current: Callable[[], RankState], patches: Patches) -> None:
         self.state_of, self.current, self.patches = state_of, current, patches
-        self.hooks = {"multiprocessing.reduction": self._reduction}
+        self.hooks = {"multiprocessing.reduction": self._reduction, "dill._dill": self._dill}
 
     def _reduction(self, module: Any) -> None:
         kind = module.ForkingPickler
@@ -89,6 +89,51 @@ class Pickling:
         self.patches.set(kind, "dumps", classmethod(dumps_here))
         self.patches.set(kind, "loads", staticmethod(loads_here))
 
+    def _dill(self, module: Any) -> None:
+        """Make dill, with which multiprocess pickles, use the `__main__` of each rank instead of the one that imported it.
+
+        With a function of another `__main__` it pickles all variables of that module, which fails for many objects.
+        """
+        modules_of, import_module = self._modules, module._import_module
+
+        class Main(ModuleType):
+            """The `__main__` of the running rank, or of the rank that started this thread."""
+
+            @property
+            def __dict__(self) -> dict[str, Any]:  # type: ignore[override]  # a property replaces the slot
+                return vars(self._found())
+
+            def __getattr__(self, name: str) -> Any:
+                return getattr(self._found(), name)
+
+            def _found(self) -> ModuleType:
+                find = modules_of()
+                return (find("__main__") if find is not None else None) or sys.modules["__main__"]
+
+        @functools.wraps(import_module)
+        def import_here(import_name: str, safe: bool = False) -> Any:
+            find = modules_of()
+            if find is not None:
+                name, _, attribute = import_name.rpartition(".")
+                if (found := find(import_name)) is not None:
+                    return found
+                if (found := find(name)) is not None and hasattr(found, attribute):
+                    return getattr(found, attribute)
+            return import_module(import_name, safe)
+
+        find_class = module.Unpickler.find_class
+
+        def find_class_here(unpickler: Any, name: str, qualname: str) -> Any:
+            find = modules_of()
+            where = None if find is None else find(name)
+            if where is None:
+                return find_class(unpickler, name, qualname)
+            return functools.reduce(getattr, qualname.split("."), where)
+
+        self.patches.set(module.Unpickler, "find_class", find_class_here)
+        self.patches.set(module, "_main_module", Main("__main__"))
+        self.patches.set(module, "_import_module", import_here)
+
     def _modules(self) -> Callable[[str], ModuleType | None] | None:
         """Return a lookup of private modules of the rank that started this thread; None if the thread runs as a task."""
         owner = owner_here()
@@ -97,6 +142,7 @@ class Pickling:
             return None
 
         def find(name: str) -> ModuleType | None:
+            name = "__main__" if name == "__mp_main__" else name  # as spawned workers call the module
             if name not in state.private:
                 return None
             module = state.modules.get(name)  # as of the last time that the rank ran

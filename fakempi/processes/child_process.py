@@ -118,7 +118,7 @@ class ChildProcess:
             self.gone = True
 
     def receive(self) -> Any:
-        """Wait for a message; None if the child has ended."""
+        """Wait for a message; None if the child has ended, or reports a call of Abort."""
         self.waiting_since = time.monotonic()
         while True:
             ready = False
@@ -134,13 +134,13 @@ class ChildProcess:
                     self._pass_reentry()
                 elif fd in self.streams:
                     self._relay(fd)
-            if ready:
+            if ready and self.abort_code is None:
                 self.waiting_since = 0.0
                 try:
                     return read(self.source)
                 except Closed:
                     return None
-            if self.gone or (self.pidfd < 0 and self.process.poll() is not None):
+            if self.gone or self.abort_code is not None or (self.pidfd < 0 and self.process.poll() is not None):
                 return None
 
     def _pass_reentry(self) -> None:

@@ -62,10 +62,9 @@ class RankServer(CallServer):
             The run has ended, or another task serves the child.
         """
         try:
-            code, self.child.abort_code = self.child.abort_code, None
-            if code is not None:
-                self.process.comm_world.Abort(code)
+            self._abort_if_requested()
             self._answer_calls()
+            self._abort_if_requested()
         except (Ended, KeyboardInterrupt):  # while the child computes
             if not self.is_abandoned():
                 self.child.end()
@@ -74,6 +73,7 @@ class RankServer(CallServer):
             if not self.is_abandoned():
                 self._detach()
         status = self.child.wait()
+        self._abort_if_requested()
         if self.error is not None:
             raise self.error
         if self.ended:
@@ -85,6 +85,12 @@ class RankServer(CallServer):
         if not self.process.finalized:
             raise ExitWithoutFinalize(status)
         return status
+
+    def _abort_if_requested(self) -> None:
+        """Abort the run if a thread of the child that could not call, or a process that it has forked, has called Abort."""
+        code, self.child.abort_code = self.child.abort_code, None
+        if code is not None:
+            self.process.comm_world.Abort(code)
 
     def is_abandoned(self) -> bool:
         """Return whether another task serves the child in place of the running one."""

@@ -82,3 +82,52 @@ def test_a_process_that_a_rank_has_forked_ends_alone(way: str, tmp_path: Path) -
     assert (sorted(done.stdout.splitlines()), done.returncode) == (sorted(expected), 0), done.stderr
     assert done.stderr.count("a process that a rank has forked called MPI") == 8
     assert done.stderr.count("ZeroDivisionError") == 2
+
+
+ABORTING = """
+import multiprocessing, os
+from mpi4py import MPI
+comm = MPI.COMM_WORLD
+comm.Barrier()
+def work(number):
+    MPI.COMM_{comm}.Abort(7)
+def fork():
+    pid = os.fork()
+    if not pid:
+        work(0)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+def process():
+    worker = multiprocessing.get_context("fork").Process(target=work, args=(0,))
+    worker.start()
+    worker.join()
+def pool():
+    with multiprocessing.get_context("fork").Pool(1) as workers:
+        workers.map(work, [0])
+found = {start}() if comm.rank == 0 else comm.recv(source=0)
+{rest}
+if comm.rank == 0:
+    print("exit code", found)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [[], ["--processes"]], ids=["one process", "processes"])
+@pytest.mark.parametrize("start", ["fork", "process", "pool"])
+def test_abort_in_a_forked_process_ends_the_run(start: str, options: list[str], tmp_path: Path) -> None:
+    """As under mpiexec, where the job ends with the code. Rank 0 waits for the process, and rank 1 for rank 0."""
+    (tmp_path / "work.py").write_text(ABORTING.format(comm="WORLD", start=start, rest="comm.recv()"))
+    command = [sys.executable, "-m", "fakempi", "run", "-q", *options, "-n", "2", "work.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=200)
+    assert done.returncode == 7, done
+    assert done.stderr == "fakempi: rank 0 called Abort(7)\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [[], ["--processes"]], ids=["one process", "processes"])
+def test_abort_on_comm_self_ends_the_forked_process_only(options: list[str], tmp_path: Path) -> None:
+    """It exits with the code."""
+    script = ABORTING.format(comm="SELF", start="fork", rest="comm.rank == 1 or comm.send(1, 1)")
+    (tmp_path / "work.py").write_text(script)
+    command = [sys.executable, "-m", "fakempi", "run", "-q", *options, "-n", "2", "work.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=200)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "exit code 7\n", "")

@@ -13,12 +13,12 @@ import pytest
 import fakempi
 from fakempi import MPI
 from fakempi.extensions.monitoring import interruption
-from fakempi.extensions.monitoring.interruption import PROTECTED
+from fakempi.extensions.monitoring.interruption import PROTECTED, SEMAPHORES, SERVES_CHILD
 
 
 def test_protected_modules_exist() -> None:
-    """A module that was renamed would no longer be protected."""
-    assert [name for name in PROTECTED if find_spec(name) is None] == []
+    """A module that was renamed would no longer be protected, or interrupted."""
+    assert [name for name in (*PROTECTED, SEMAPHORES, SERVES_CHILD) if find_spec(name) is None] == []
 
 
 @pytest.mark.sample

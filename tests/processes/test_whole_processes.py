@@ -275,6 +275,25 @@ def test_a_timeout_has_no_remark_about_a_rank_in_a_call(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("ranks", ["in one process", "as processes"])
+@pytest.mark.parametrize("wait", ["Pool(1).map(pause, [1])", "join(Process(target=pause, args=(1,)))", "Barrier(2).wait()"])
+def test_a_timeout_ends_ranks_that_wait_inside_multiprocessing(wait: str, ranks: str, tmp_path: Path) -> None:
+    """Where the last call of MPI was made there, too: before a fork. The command does not have to kill the run."""
+    (tmp_path / "work.py").write_text(
+        "from multiprocessing import Barrier, Pool, Process\nimport time\nfrom mpi4py import MPI\n"
+        "def pause(seconds):\n    time.sleep(1000 * seconds)\n"
+        "def join(process):\n    process.start()\n    process.join()\n"
+        f"MPI.COMM_WORLD.Barrier()\n{wait}\n"
+    )
+    options = ["--processes"] if ranks == "as processes" else []
+    command = [sys.executable, "-m", "fakempi", "run", "-q", "--timeout", "3", "-n", "1", *options, "work.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=200)
+    assert done.returncode == 124, done
+    assert done.stderr.startswith("fakempi: not done after 3 s"), done.stderr
+    assert "killed" not in done.stderr
+
+
+@pytest.mark.slow
 def test_a_function_cannot_be_spawned(tmp_path: Path) -> None:
     """The rank and the function would use one connection to the parent."""
     script = tmp_path / "work.py"

@@ -56,6 +56,12 @@ PROTECTED = (
 They switch tasks, acquire and release locks, exchange the interpreter's state, or read files.
 """
 
+SEMAPHORES = "multiprocessing.synchronize"
+"""Its functions wait for processes, so no task of the run is waiting for what `threading.Barrier` would leave locked."""
+
+SERVES_CHILD = "fakempi.processes.server"
+"""The module whose code waits for the process of a rank. The program runs there: no frame of this process need be of it."""
+
 USES_LOCKS = ("threading", "queue", "concurrent.futures")
 """Modules of Python in which no rank is interrupted while the lock types are replaced: a lock would stay locked, such as one
 that Python acquires at exit, or a rank would release a lock that it does not hold."""
@@ -299,6 +305,9 @@ def may_interrupt(frame: FrameType | None) -> bool:
             in_ours = True
             if name.startswith(PROTECTED):
                 return False
+            in_program = name == SERVES_CHILD
+        elif name == SEMAPHORES:
+            in_program = True
         elif name.startswith(USES_LOCKS):
             if CHANGES.is_made and not in_ours:
                 return False

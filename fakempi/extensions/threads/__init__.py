@@ -8,7 +8,7 @@ starting            starting and ending a thread in a rank
 ending              the end of a rank that has threads
 pool_threads        threads of process pools, which stay ordinary OS threads
 idle_daemons        daemons that never end
-forked              processes that ranks have forked
+forked              processes that ranks have forked, and a call of `Abort` in them
 waiting             the holders of locks, and the tasks that wait for them
 locks               the replaced methods of Python's locks
 queues              the replaced methods of Python's simple queue

@@ -47,7 +47,7 @@ from fakempi.extensions.threads import (
     waiting,
 )
 from fakempi.extensions.threads.current import current_task
-from fakempi.extensions.threads.forked import Forked
+from fakempi.extensions.threads.forked import Forked, open_pipe, watch_pipe, write_to_pipe
 from fakempi.extensions.threads.program_scan import GREENLETS, THREADS, ProgramFacts, facts_of, scan
 from fakempi.extensions.threads.raw import acquire, allocate_lock, get_ident, release
 from fakempi.extensions.threads.types import Patch
@@ -206,6 +206,7 @@ def _in_child() -> None:
     if process is not None:
         outside.process = process
         Forked(process.loop)
+        write_to_pipe(process)
     os_thread.loop = None
     if outside.runs:
         outside.runs = 0
@@ -213,4 +214,4 @@ def _in_child() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_in_child)
+    os.register_at_fork(before=open_pipe, after_in_parent=watch_pipe, after_in_child=_in_child)

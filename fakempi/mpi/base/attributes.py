@@ -19,7 +19,7 @@ from fakempi.errors.classes import ERR_ARG, ERR_KEYVAL
 from fakempi.mpi.base import constants as c
 from fakempi.mpi.base.current import current_process
 from fakempi.mpi.base.identity import NumberTable, number_table
-from fakempi.mpi.base.mpi_errors import callback_error, mpi_error
+from fakempi.mpi.base.mpi_errors import callback_error, fits, integer, mpi_error, overflow
 from fakempi.mpi.base.resource_tracker import track, untrack
 
 PREDEFINED: dict[int, str] = {
@@ -271,18 +271,16 @@ def _of_shared_objects() -> dict[int, Values]:
 
 def _number(keyval: SupportsIndex) -> int:
     """Return the keyval as an integer."""
-    try:
-        return index(keyval)
-    except TypeError:
-        raise mpi_error(ERR_KEYVAL, f"keyval is {keyval!r}, not an integer.", MPITypeError) from None
+    return integer("keyval", keyval, code=ERR_KEYVAL)
 
 
 def _integer(value: SupportsIndex) -> int:
-    """Return the value as an integer, for a `nopython` key."""
+    """Return the value of a `nopython` key as an integer that fits in a pointer, signed or not, as in mpi4py."""
     try:
-        return index(value)
+        number = index(value)
     except TypeError:
         raise mpi_error(ERR_ARG, f"a nopython keyval holds integers, not {value!r}.", MPITypeError) from None
+    return number if fits(number, 64) or (fits(number, 65) and number > 0) else overflow("attrval", value, 64)
 
 
 def _call(what: str, function: CopyFunction, of: Attributed, number: int, value: object) -> Any:

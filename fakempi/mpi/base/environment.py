@@ -140,7 +140,7 @@ def Init() -> None:
 
 def Init_thread(required: int = THREAD_MULTIPLE) -> int:
     """Initialize MPI, and return the level of thread support, at most the required one."""
-    process = running_process()
+    process, required = running_process(), integer("required", required)
     _check_not_finalized(process)
     if not process.initialized:
         process.initialized, process.thread_level = True, required

@@ -7,14 +7,13 @@ numbers that it has added, there is no difference from MPI.
 from __future__ import annotations
 
 from collections.abc import Callable
-from operator import index
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fakempi.errors import AddedCodes, MPIError, MPITypeError, MPIValueError, added_codes
 from fakempi.errors.classes import ERR_ARG, ERR_ERRHANDLER, ERR_LASTCODE, ERR_OTHER, SENTENCES
 from fakempi.mpi.base.constants import MAX_ERROR_STRING
 from fakempi.mpi.base.identity import Handled, NumberTable, number_table
-from fakempi.mpi.base.mpi_errors import mpi_error
+from fakempi.mpi.base.mpi_errors import integer, mpi_error
 from fakempi.mpi.base.resource_tracker import track, untrack
 
 if TYPE_CHECKING:
@@ -152,12 +151,12 @@ added_codes.here = _added
 
 def Get_error_class(errorcode: int) -> int:
     """Return the class of an error code, or ERR_UNKNOWN if it is not an error code."""
-    return MPIError(_integer("errorcode", errorcode)).Get_error_class()
+    return MPIError(integer("errorcode", errorcode)).Get_error_class()
 
 
 def Get_error_string(errorcode: int) -> str:
     """Return the text of an error code or class."""
-    return MPIError(_integer("errorcode", errorcode)).Get_error_string()
+    return MPIError(integer("errorcode", errorcode)).Get_error_string()
 
 
 def Add_error_class() -> int:
@@ -169,7 +168,7 @@ def Add_error_class() -> int:
 
 def Add_error_code(errorclass: int) -> int:
     """Add an error code without a string to a class, and return it."""
-    errorclass = _integer("errorclass", errorclass)
+    errorclass = integer("errorclass", errorclass)
     if errorclass not in SENTENCES and _added().get(errorclass, (None, ""))[0] != errorclass:
         raise mpi_error(ERR_ARG, f"there is no error class {errorclass}.")
     number = number_table(_Codes).new_number()
@@ -225,17 +224,10 @@ def last_used_code() -> int:
 
 def _added_number(what: str, number: int) -> tuple[AddedCodes, int]:
     """Return the table and the number of a code or class; raise an error unless a program has added it."""
-    number = _integer(f"error{what}", number)
+    number = integer(f"error{what}", number)
     added = _added()
     if number in added:
         return added, number
     if number in SENTENCES:
         raise mpi_error(ERR_OTHER, f"error {what} {number} is predefined: it cannot be changed.")
     raise mpi_error(ERR_ARG, f"there is no error {what} {number}.")
-
-
-def _integer(name: str, value: int) -> int:
-    try:
-        return index(value)
-    except TypeError:
-        raise mpi_error(ERR_ARG, f"{name} is {value!r}, not an integer.", MPITypeError) from None

@@ -16,16 +16,14 @@ from __future__ import annotations
 import sys
 import weakref
 from functools import partial
-from operator import index
 from types import FrameType, ModuleType
 from typing import Any, ClassVar, Generic, TypeVar
 
 from fakempi.core.hooks import HookedCalls
-from fakempi.errors import MPITypeError
 from fakempi.errors.classes import ERR_ARG
 from fakempi.mpi.base.call_site import frame_at
 from fakempi.mpi.base.current import current_process
-from fakempi.mpi.base.mpi_errors import mpi_error
+from fakempi.mpi.base.mpi_errors import integer, mpi_error, overflow
 from fakempi.mpi.base.process import RunState, Universe
 
 T = TypeVar("T", bound="NumberTable")
@@ -208,10 +206,9 @@ class Handled(HookedCalls, Generic[Kind]):
     @classmethod
     def fromhandle(cls, handle: int) -> Kind:
         """Return a copy of the object whose handle has that number."""
-        try:
-            number = index(handle)
-        except TypeError:
-            raise mpi_error(ERR_ARG, f"the handle is {handle!r}, not an integer.", MPITypeError) from None
+        number = integer("handle", handle, 65)  # mpi4py's handles may be addresses, which have no sign
+        if number < 0:
+            overflow("handle", handle, 64)
         kind: Any = cls
         if number == 0:
             return kind()  # type: ignore[no-any-return]  # Kind is the class that lists `Handled[Kind]` as a base
@@ -225,12 +222,12 @@ class Handled(HookedCalls, Generic[Kind]):
     @classmethod
     def fromint(cls, arg: int, /) -> Kind:
         """Return a copy of the object whose handle has that number."""
-        return cls.fromhandle(arg)
+        return cls.fromhandle(integer("arg", arg))
 
     @classmethod
     def f2py(cls, arg: int) -> Kind:
         """Return a copy of the object whose handle has that number in Fortran."""
-        return cls.fromhandle(arg)
+        return cls.fromhandle(integer("arg", arg))
 
 
 def _owner() -> int:

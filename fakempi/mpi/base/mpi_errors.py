@@ -6,7 +6,7 @@ import traceback
 from collections.abc import Iterable
 from operator import index
 from types import FrameType
-from typing import SupportsIndex
+from typing import NoReturn, SupportsIndex
 
 from fakempi.errors import MPIError, MPIOverflowError, MPITypeError, text_of
 from fakempi.errors.classes import ERR_ARG, ERR_NOT_SAME, ERR_OTHER
@@ -28,7 +28,12 @@ def mpi_error(code: int, sentence: str, kind: type[MPIError] = MPIError) -> MPIE
 
 def range_error(code: int, sentence: str, value: int) -> MPIError:
     """Return an error about an integer outside its range; as in mpi4py, one that C's int cannot have overflows."""
-    return mpi_error(code, sentence, MPIError if -(2**31) <= value < 2**31 else MPIOverflowError)
+    return mpi_error(code, sentence, MPIError if fits(value) else MPIOverflowError)
+
+
+def fits(value: int, bits: int = 32) -> bool:
+    """Return whether a signed integer of C has this value: an int, or with 64 bits an MPI_Count, MPI_Aint or MPI_Offset."""
+    return -1 <= value >> bits - 1 <= 0
 
 
 _RANKS = ("dest", "source", "root")
@@ -45,28 +50,39 @@ def use_objects(value: object) -> str:
     return f" Use {lower} for Python objects, or a numpy array." if value is not None and lower in _OF_OBJECTS else ""
 
 
-def integer(what: str, value: SupportsIndex) -> int:
-    """Return an argument as an integer, or raise an error that names it."""
+def integer(what: str, value: SupportsIndex, bits: int = 32, code: int = ERR_ARG) -> int:
+    """Return an argument as an integer, or raise an error that names it.
+
+    An integer that C's type of this size cannot have overflows, as in mpi4py. With 0 bits, any integer is returned: the
+    caller checks a smaller range, which its message names (`range_error`).
+    """
     try:
-        return index(value)
+        number = index(value)
     except TypeError:
         advice = ": use // to divide ranks" if what in _RANKS and isinstance(value, float) else ""
         sentence = f"{parameter(what, value)} is {shown(value)}, not an integer{advice}."
-        raise mpi_error(ERR_ARG, sentence, MPITypeError) from None
+        raise mpi_error(code, sentence, MPITypeError) from None
+    return number if not bits or fits(number, bits) else overflow(what, value, bits, code)
+
+
+def overflow(what: str, value: object, bits: int = 32, code: int = ERR_ARG) -> NoReturn:
+    """Raise the error of an integer that does not fit."""
+    sentence = f"{parameter(what, value)} is {shown(value)}, which does not fit in {bits} bits."
+    raise mpi_error(code, sentence, MPIOverflowError)
 
 
 def integers(**values: SupportsIndex) -> list[int]:
     """Return arguments as integers after a TypeError; raise that error again if all of them are integers."""
     if all(type(value) is int for value in values.values()):
         raise
-    return [integer(name, value) for name, value in values.items()]
+    return [integer(name, value, 0) for name, value in values.items()]
 
 
-def integer_items(what: str, values: Iterable[SupportsIndex]) -> list[int]:
+def integer_items(what: str, values: Iterable[SupportsIndex], bits: int = 32) -> list[int]:
     """Return the integers of a sequence, or raise an error that names the argument or its item."""
     if not isinstance(values, Iterable):
         raise mpi_error(ERR_ARG, f"{what} is {shown(values)}, not a sequence of integers.", MPITypeError)
-    return [integer(f"item {i} of {what}", value) for i, value in enumerate(values)]
+    return [integer(f"item {i} of {what}", value, bits) for i, value in enumerate(values)]
 
 
 def parameter(kind: str, value: object) -> str:

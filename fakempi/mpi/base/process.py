@@ -91,6 +91,7 @@ class Universe(Hooked):
         self.send_checks: Callable[[Process], RequestChecks] | None = None  # if only send buffers are checked
         self.monitor: Interruptible | None = None
         self.stop_requests: Stoppable | None = None
+        self.abort_of_copy: Callable[[int, bool], NoReturn] | None = None  # `Abort` in a process that a rank has forked
         self.clock_reads = 0  # how often processes have read a clock
         self.failures: list[tuple[Process, BaseException]] = []
         self.verdict: BaseException | None = None  # why the run ends early, if no process has failed

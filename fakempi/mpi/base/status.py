@@ -5,13 +5,12 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Sequence
 from functools import cache
-from operator import index
 from typing import TYPE_CHECKING, Any, Protocol
 
 from fakempi.errors import MPITypeError, MPIValueError
 from fakempi.errors.classes import ERR_ARG, ERR_COUNT, ERR_TYPE, SUCCESS
 from fakempi.mpi.base.constants import ANY_SOURCE, ANY_TAG, F_STATUS_SIZE, UNDEFINED
-from fakempi.mpi.base.mpi_errors import mpi_error, shown
+from fakempi.mpi.base.mpi_errors import integer, mpi_error, shown
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -107,7 +106,7 @@ class Status:
 
     def Set_source(self, source: int) -> None:
         """Set the rank of the sender."""
-        self._source = _integer("source", source)
+        self._source = integer("source", source)
 
     def Get_tag(self) -> int:
         """Return the tag of the message."""
@@ -115,7 +114,7 @@ class Status:
 
     def Set_tag(self, tag: int) -> None:
         """Set the tag of the message."""
-        self._tag = _integer("tag", tag)
+        self._tag = integer("tag", tag)
 
     def Get_error(self) -> int:
         """Return the error code, SUCCESS if there was no error."""
@@ -123,7 +122,7 @@ class Status:
 
     def Set_error(self, error: int) -> None:
         """Set the error code."""
-        self._error = _integer("error", error)
+        self._error = integer("error", error)
 
     def Is_cancelled(self) -> bool:
         """Whether the operation was cancelled."""
@@ -153,7 +152,7 @@ class Status:
 
     def Set_elements(self, datatype: CountedType, count: int) -> None:
         """Set the number of basic elements in items of the datatype."""
-        size, count = _size(datatype), _integer("count", count, bits=64)
+        size, count = _size(datatype), integer("count", count, bits=64)
         if count < 0:
             raise mpi_error(ERR_COUNT, f"count {count} is negative.")
         self._nbytes = count if datatype is _BYTE else _nbytes(datatype, size, count)
@@ -216,7 +215,7 @@ class Status:
             raise mpi_error(ERR_ARG, f"arg is {shown(arg)}, not a list of {F_STATUS_SIZE} integers.", MPITypeError)
         if len(arg) < F_STATUS_SIZE:
             raise mpi_error(ERR_ARG, f"a Fortran status has {F_STATUS_SIZE} integers, not {len(arg)}.", MPIValueError)
-        low, high, source, tag, error = (_integer("arg", number) for number in arg[:F_STATUS_SIZE])
+        low, high, source, tag, error = (integer("arg", number) for number in arg[:F_STATUS_SIZE])
         self = cls()
         self._source, self._tag, self._error = source, tag, error
         self._nbytes, self._cancelled = _size_of_words(low, high), bool(high & 1)
@@ -269,17 +268,6 @@ def _size_words(nbytes: int, cancelled: bool) -> bytes:
 
 def _size_of_words(low: int, high: int) -> int:
     return low & 0xFFFFFFFF | (high & 0xFFFFFFFE) << 31
-
-
-def _integer(name: str, value: int, bits: int = 32) -> int:
-    """Return the value as an integer; raise an error if it needs more bits."""
-    try:
-        number = index(value)
-    except TypeError:
-        raise mpi_error(ERR_ARG, f"{name} is {value!r}, not an integer.", MPITypeError) from None
-    if not -1 << bits - 1 <= number < 1 << bits - 1:
-        raise mpi_error(ERR_ARG, f"{name} is {number}, which does not fit in {bits} bits.", MPIValueError)
-    return number
 
 
 def _size(datatype: CountedType) -> int:

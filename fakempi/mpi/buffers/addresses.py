@@ -41,7 +41,4 @@ def _wrapped(number: int) -> int:
 
 
 def _address(what: str, value: SupportsIndex) -> int:
-    number = integer(what, value)
-    if number != _wrapped(number):
-        raise OverflowError(f"{what} {number} does not fit into a 64-bit address")
-    return number
+    return integer(what, value, 64)

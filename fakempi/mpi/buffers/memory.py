@@ -66,7 +66,7 @@ class buffer(np.ndarray[Any, np.dtype[np.uint8]]):
     @staticmethod
     def allocate(nbytes: int, clear: bool = False) -> buffer:
         """Allocate memory; it is filled with zeros whether or not `clear` is true."""
-        size = operator.index(nbytes)
+        size = integer("nbytes", nbytes, 64)
         if size < 0:
             raise ValueError(f"expecting a nonnegative size, got {size}")
         fresh = np.zeros(size, np.uint8)
@@ -85,7 +85,7 @@ class buffer(np.ndarray[Any, np.dtype[np.uint8]]):
     @staticmethod
     def fromaddress(address: int, nbytes: int, readonly: bool = False) -> buffer:
         """Return the memory at an address; the caller ensures that it exists as long as the buffer."""
-        start, size = operator.index(address), operator.index(nbytes)
+        start, size = integer("address", address, 65), integer("nbytes", nbytes, 64)
         if size < 0:
             raise ValueError(f"expecting a nonnegative buffer length, got {size}")
         if size and not start:
@@ -227,7 +227,7 @@ memory = buffer
 
 def Alloc_mem(size: int, info: Info = INFO_NULL) -> buffer:
     """Allocate memory for communication; here it does not differ from other memory."""
-    nbytes = integer("size", size)
+    nbytes = integer("size", size, 64)
     if nbytes < 0:
         raise mpi_error(ERR_ARG, f"size {nbytes} is negative.", MPIValueError)
     new = buffer.allocate(nbytes)

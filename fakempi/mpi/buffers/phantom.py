@@ -95,7 +95,7 @@ class Phantom:
         elif isinstance(key, EllipsisType):
             length = self.size
         else:
-            length, index = 1, integer("an index", key)
+            length, index = 1, integer("an index", key, 64)
             if not -self.size <= index < self.size:
                 raise IndexError(f"index {index} is out of range for a phantom of {self.size} elements")
         amount = value.size if isinstance(value, Phantom) else np.size(value)
@@ -142,7 +142,7 @@ class Phantom:
 
     def empty(self, size: int) -> Phantom:
         """Return scratch space: a phantom of `size` elements of the same size."""
-        return phantom(integer("size", size) * self.itemsize, self.itemsize)
+        return phantom(integer("size", size, 64) * self.itemsize, self.itemsize)
 
 
 _set_size, _set_itemsize, _set_nbytes = (Phantom.__dict__[name].__set__ for name in ("size", "itemsize", "nbytes"))
@@ -170,7 +170,7 @@ def phantom(nbytes: int, itemsize: int = 1) -> Phantom:
     >>> fakempi.run(lambda comm: comm.Bcast(fakempi.phantom(10**9)), 4, cost=fakempi.Hockney(t_s=0, t_w=1e-9)).time
     1.0625
     """
-    nbytes, itemsize = integer("nbytes", nbytes), integer("itemsize", itemsize)
+    nbytes, itemsize = integer("nbytes", nbytes, 64), integer("itemsize", itemsize, 64)
     if itemsize < 1:
         raise mpi_error(ERR_ARG, f"itemsize {itemsize} is not positive.", MPIValueError)
     if nbytes < 0:

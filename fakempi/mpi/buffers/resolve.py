@@ -28,14 +28,14 @@ def resolve(spec: object, writable: bool = False, pairs: tuple[type, ...] = (lis
     buffer, count, displacement, type_spec, bare = split(spec, pairs)
     memory, element = memory_of(buffer, writable, bare)
     if type_spec is not None:
-        datatype = type_spec if isinstance(type_spec, Datatype) else _from_code(type_spec)
+        datatype = type_spec if isinstance(type_spec, Datatype) else mapped(type_spec)
         if not datatype._definition.permanent:
             datatype = datatype._pin()
         return buffer, memory, count, displacement, datatype, True
     number = number_of(element) if isinstance(element, np.dtype) else None
     if number is None:
         check_element(element)
-        number = from_dtype(element) if isinstance(element, np.dtype) else _from_code(element)
+        number = from_dtype(element) if isinstance(element, np.dtype) else mapped(element)
     return buffer, memory, count, displacement, number, False
 
 
@@ -57,7 +57,7 @@ def check_element(element: Element | None) -> None:
         sentence = f"elements of type {str(element)!r} have another byte order than this machine."
         raise mpi_error(ERR_BUFFER, sentence, MPIBufferError)
     if isinstance(element, str):
-        _from_code(element)
+        mapped(element)
     elif element.kind in "mM":
         sentence = f"elements of dtype {element} need a datatype: [buffer, MPI.INT64_T] sends them as numbers."
         raise mpi_error(ERR_BUFFER, sentence, MPIBufferError)
@@ -69,7 +69,8 @@ def check_element(element: Element | None) -> None:
         raise mpi_error(ERR_TYPE, sentence, MPIKeyError)
 
 
-def _from_code(code: object) -> Datatype:
+def mapped(code: object) -> Datatype:
+    """Return the datatype with a code; raise a KeyError if there is none, as mpi4py does for buffers and targets."""
     if isinstance(code, str):
         try:
             return from_code(code)

@@ -104,7 +104,7 @@ def make_span(
             sentence = f"cannot infer count, {number} entries are not a multiple of the required {blocks} blocks."
             raise mpi_error(ERR_COUNT, sentence, MPIValueError)
     else:
-        number = integer("count", count)
+        number = integer("count", count, 64)
         if number > 0 and blocks > 1:
             number *= blocks
         elif number > 0 and not blocks and buffer is not None:
@@ -167,7 +167,7 @@ def infer_count(nbytes: int, datatype: Datatype) -> int:
 
 def _byte_offset(displacement: SupportsIndex, datatype: Datatype, memory: Memory) -> int:
     """Convert a displacement from elements to bytes."""
-    number = integer("displacement", displacement)
+    number = integer("displacement", displacement, 64)
     if number < 0:
         raise mpi_error(ERR_ARG, f"displacement {number} is negative.", MPIValueError)
     if not number:

@@ -14,7 +14,7 @@ import numpy as np
 
 from fakempi.errors import MPITypeError, MPIValueError
 from fakempi.errors.classes import ERR_ARG, ERR_COUNT, ERR_TYPE
-from fakempi.mpi.base.mpi_errors import integer, mpi_error
+from fakempi.mpi.base.mpi_errors import fits, integer, integer_items, mpi_error
 from fakempi.mpi.buffers.address_constants import BottomType
 from fakempi.mpi.buffers.overlap import have_overlap, report_overlap
 from fakempi.mpi.buffers.payload import payload_of
@@ -68,6 +68,7 @@ class Vector:
             self.datatype._usable()
             if min(displs) >= 0 and max(map(add, counts, displs)) * self.datatype._size <= len(self.memory):
                 return
+        _check_fit(counts, displs)
         for i in range(self.size):
             self._span(i)
 
@@ -110,6 +111,7 @@ class VectorW:
         self, buffer: object, memory: Memory, datatypes: list[Datatype], counts: list[int], displs: list[int]
     ) -> None:
         self.datatypes, self.size, self.bottom = datatypes, len(counts), isinstance(buffer, BottomType)
+        _check_fit(counts, displs)
         blocks = enumerate(zip(displs, counts, datatypes, strict=True))
         self.spans = [
             checked_span(buffer, memory, displ, count, datatype, block=i) for i, (displ, count, datatype) in blocks
@@ -187,7 +189,7 @@ def _maybe_integer(value: object) -> int | None:
     """Return an integer, or None for a sequence; a numpy array of one element has `__index__` but is a sequence."""
     if type(value) is list:  # the common case
         return None
-    return integer("count", value) if isinstance(value, SupportsIndex) and not _has_length(value) else None
+    return integer("count", value, 64) if isinstance(value, SupportsIndex) and not _has_length(value) else None
 
 
 def _has_length(value: object) -> bool:
@@ -198,7 +200,14 @@ def _integers(what: str, values: Unchecked, size: int) -> list[int]:
     if type(values) is list and len(values) == size and _INTEGERS.issuperset(map(type, values)):
         return values.copy()  # the common case, in a third of the time
     items = _as_list(what, values, size)
-    return [integer(f"item {i} of {what}", value) if type(value) is not int else value for i, value in enumerate(items)]
+    return integer_items(what, items, 64)
+
+
+def _check_fit(counts: list[int], displs: list[int]) -> None:
+    """Raise an error if an integer does not fit in 64 bits; large blocks that do fit are reported as outside the memory."""
+    for what, values in (("counts", counts), ("displacements", displs)):
+        if values and not (fits(min(values), 64) and fits(max(values), 64)):
+            integer_items(what, values, 64)
 
 
 def _datatypes(types: Unchecked, size: int) -> list[Datatype]:

@@ -168,7 +168,7 @@ class CollectiveCalls(CommState):
 
     def _check_root(self, root: int) -> Root:
         """Check the argument `root`; return the roles of the root and of this rank."""
-        p, root = self._peer_count(), integer("root", root)
+        p, root = self._peer_count(), integer("root", root, 0)
         side, there = self._local(), self._peer_side
         if there is side:
             if not 0 <= root < p:
@@ -290,7 +290,7 @@ class CollectiveCalls(CommState):
             counts = np.empty(p, np.int64)
             self._allgather_of_counts(np.array([mine], np.int64), counts)
             return [int(count) for count in counts]
-        checked = integer_items("recvcounts", recvcounts)
+        checked = integer_items("recvcounts", recvcounts, 64)
         if len(checked) != p:
             raise mpi_error(ERR_COUNT, f"expecting {p} items, got {len(checked)}.", MPIValueError)
         for i, count in enumerate(checked):

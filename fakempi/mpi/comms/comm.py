@@ -113,7 +113,11 @@ class Comm(
         if self._context is None:
             return name if self is COMM_NULL else (type(self), ())
         original = self._original(name)
+        if self is original and current_process() is not self._process:  # a thread pickles for a pool of the rank
+            return self._of_running_rank, (name,)
         return name if self is original else (type(self), (original,))
+
+    _of_running_rank: ClassVar[Callable[[str], Any]]  # returns the handle with a name; set by the module of such handles
 
     def _original(self, name: str) -> Any:
         """Return the handle that MPI.COMM_WORLD or MPI.COMM_SELF is on this rank."""
@@ -265,8 +269,11 @@ class Comm(
         self._release()
 
     def Abort(self, errorcode: int = 0) -> NoReturn:
-        """End the whole run."""
+        """End the whole run. In a process that a rank has forked, COMM_SELF ends this process only."""
         process = self._process or running_process()
+        universe, errorcode = process.universe, integer("errorcode", errorcode)
+        if universe.abort_of_copy is not None:
+            universe.abort_of_copy(errorcode, self.Get_size() > 1 or len(universe.processes) == 1)
         error = Aborted(errorcode)
         process.universe.fail(process, error)
         raise error

@@ -12,7 +12,7 @@ from fakempi.mpi.base.constants import IDENT, PROC_NULL, SIMILAR, UNDEFINED, UNE
 from fakempi.mpi.base.current import running_process
 from fakempi.mpi.base.identity import Handled, Identity
 from fakempi.mpi.base.members import EMPTY, Members
-from fakempi.mpi.base.mpi_errors import mpi_error, range_error
+from fakempi.mpi.base.mpi_errors import integer, mpi_error, range_error
 from fakempi.mpi.base.resource_tracker import track, untrack
 
 if TYPE_CHECKING:
@@ -260,6 +260,8 @@ def _triples(ranges: Iterable[Sequence[int]]) -> list[tuple[int, int, int]]:
         for triple in ranges:
             first, last, stride = map(index, triple)
             triples.append((first, last, stride))
+            for value in triples[-1]:
+                integer("an item of a range", value)
     except (TypeError, ValueError) as reason:
         kind = MPITypeError if isinstance(reason, TypeError) else MPIValueError
         sentence = f"ranges are a sequence of integer triples (first, last, stride), not {ranges!r}."

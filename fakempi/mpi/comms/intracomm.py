@@ -115,7 +115,7 @@ class Intracomm(TopologyMakers, Spawning, Connecting, Scans):
         """
         side = self._local()
         choice = self._process.universe.state(Selection).choose_comm_creation("create_intercomm", len(side.members))
-        local_leader, tag = integer("local_leader", local_leader), integer("tag", tag)
+        local_leader, tag = integer("local_leader", local_leader), integer("tag", tag, 0)
         if not 0 <= local_leader < len(side.members):
             self._raise(mpi_error(ERR_RANK, f"local leader {local_leader} is not in 0..{len(side.members) - 1}."))
         self._check_tag(tag)
@@ -157,7 +157,7 @@ class Intracomm(TopologyMakers, Spawning, Connecting, Scans):
         """Return the process number of the other leader."""
         if not isinstance(peer, Comm) or peer._context is None:
             raise mpi_error(ERR_COMM, "the leader's peer communicator is null.")
-        peer._check_rank(integer("remote_leader", remote_leader), "remote leader")
+        peer._check_rank(integer("remote_leader", remote_leader, 0), "remote leader")
         assert peer._peer_side is not None
         other: int = peer._peer_side.members[remote_leader]
         if self._process.number == other:

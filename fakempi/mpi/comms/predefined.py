@@ -78,6 +78,15 @@ COMM_WORLD = _Running._named("COMM_WORLD", comm_world)
 COMM_SELF = _Running._named("COMM_SELF", comm_self)
 
 
+def of_running_rank(name: str) -> Any:
+    """Return COMM_WORLD or COMM_SELF, for pickles that were made in a thread that no rank runs in."""
+    handle, own = {"COMM_WORLD": (COMM_WORLD, comm_world), "COMM_SELF": (COMM_SELF, comm_self)}[name]
+    return resolve(name, handle, own)
+
+
+Comm._of_running_rank = staticmethod(of_running_rank)
+
+
 def resolve(name: str, handle: Any, own: Any) -> Any:
     """Return the running rank's own handle, which is faster; outside a rank, the handle that resolves at each use."""
     return own() if current_process() is not None else handle

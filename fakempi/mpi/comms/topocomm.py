@@ -104,7 +104,7 @@ class Cartcomm(Topocomm):
 
     def Get_coords(self, rank: int) -> list[int]:
         """Return the coordinates of a rank."""
-        grid, number = self._topology(), integer("rank", rank)
+        grid, number = self._topology(), integer("rank", rank, 0)
         self._check_rank(number, "rank")
         return list(grid.coords(number))
 
@@ -194,7 +194,7 @@ class Graphcomm(Topocomm):
 
     def Get_neighbors(self, rank: int) -> list[int]:
         """Return the neighbors of a rank."""
-        graph, number = self._topology(), integer("rank", rank)
+        graph, number = self._topology(), integer("rank", rank, 0)
         self._check_rank(number, "rank")
         return list(graph.sources(number))
 

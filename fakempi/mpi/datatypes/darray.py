@@ -26,13 +26,13 @@ def darray(
 ) -> Definition:
     """Return the share of process `rank` of `size`, which form a grid of `psizes` in row-major order."""
     full = numbers("gsizes", gsizes, least=1)
-    grid = numbers("psizes", psizes, like=full, least=1)
+    grid = numbers("psizes", psizes, like=full, least=1, bits=32)
     params: dict[str, Any] = {
-        "size": nonnegative("size", size),
-        "rank": number("rank", rank),
+        "size": nonnegative("size", size, 32),
+        "rank": number("rank", rank, 32),
         "gsizes": full,
-        "distribs": numbers("distribs", distribs, like=full),
-        "dargs": numbers("dargs", dargs, like=full),
+        "distribs": numbers("distribs", distribs, like=full, bits=32),
+        "dargs": numbers("dargs", dargs, like=full, bits=32),
         "psizes": grid,
         "order": checked_order(order),
     }

@@ -156,18 +156,18 @@ class Datatype(TypeHandle):
     @classmethod
     def Create_f90_integer(cls, r: int) -> Self:
         """Fortran's integer type with `r` decimal digits."""
-        return cls._permanent(basic.by_precision(c.COMBINER_F90_INTEGER, derived.number("r", r)))
+        return cls._permanent(basic.by_precision(c.COMBINER_F90_INTEGER, derived.number("r", r, 32)))
 
     @classmethod
     def Create_f90_real(cls, p: int, r: int) -> Self:
         """Fortran's real type with `p` decimal digits and decimal exponents up to `r`; either may be UNDEFINED."""
-        digits, exponent = derived.number("p", p), derived.number("r", r)
+        digits, exponent = derived.number("p", p, 32), derived.number("r", r, 32)
         return cls._permanent(basic.by_precision(c.COMBINER_F90_REAL, digits, exponent))
 
     @classmethod
     def Create_f90_complex(cls, p: int, r: int) -> Self:
         """Fortran's complex type with `p` decimal digits and decimal exponents up to `r`; either may be UNDEFINED."""
-        digits, exponent = derived.number("p", p), derived.number("r", r)
+        digits, exponent = derived.number("p", p, 32), derived.number("r", r, 32)
         return cls._permanent(basic.by_precision(c.COMBINER_F90_COMPLEX, digits, exponent))
 
     @classmethod

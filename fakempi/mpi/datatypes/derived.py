@@ -15,7 +15,7 @@ from typing import Any, SupportsIndex, TypeAlias
 from fakempi.errors import MPITypeError, MPIValueError
 from fakempi.errors.classes import ERR_ARG, ERR_COUNT, ERR_DIMS
 from fakempi.mpi.base import constants as c
-from fakempi.mpi.base.mpi_errors import mpi_error
+from fakempi.mpi.base.mpi_errors import fits, integer, mpi_error, overflow
 from fakempi.mpi.datatypes import derived_layouts
 from fakempi.mpi.datatypes.definition import Definition
 from fakempi.mpi.datatypes.derived_layouts import AxisBlocks
@@ -184,25 +184,22 @@ _CONTENTS = {
 # -- arguments ---------------------------------------------------------------------------------------------------------
 
 
-def number(what: str, value: SupportsIndex) -> int:
+def number(what: str, value: SupportsIndex, bits: int = 64) -> int:
     """Return an argument as an integer. Floats with integral values are accepted, as by mpi4py."""
-    try:
-        return index(value)
-    except TypeError:
-        if isinstance(value, float) and value.is_integer():
-            return int(value)
-        raise mpi_error(ERR_ARG, f"{what} is {value!r}, not an integer.", MPITypeError) from None
+    return integer(what, int(value) if isinstance(value, float) and value.is_integer() else value, bits)
 
 
-def nonnegative(what: str, value: SupportsIndex) -> int:
+def nonnegative(what: str, value: SupportsIndex, bits: int = 64) -> int:
     """Return an argument as a nonnegative integer."""
-    count = number(what, value)
+    count = number(what, value, bits)
     if count < 0:
         raise mpi_error(ERR_COUNT, f"{what} is {count}, less than 0.", MPIValueError)
     return count
 
 
-def numbers(what: str, values: Any, *, like: list[int] | None = None, least: int | None = None) -> list[int]:
+def numbers(
+    what: str, values: Any, *, like: list[int] | None = None, least: int | None = None, bits: int = 64
+) -> list[int]:
     """Return an argument as a list of integers, with the length of `like` and values of at least `least`."""
     try:
         plain = type(values) is list or type(values) is tuple
@@ -211,14 +208,16 @@ def numbers(what: str, values: Any, *, like: list[int] | None = None, least: int
         raise mpi_error(ERR_ARG, f"{what} is {values!r}, not a sequence of integers.", MPITypeError) from None
     if like is not None and len(result) != len(like):
         raise mpi_error(ERR_ARG, f"{what} has {len(result)} items where {len(like)} are expected.", MPIValueError)
+    if result and not (fits(min(result), bits) and fits(max(result), bits)):
+        overflow(f"an item of {what}", next(value for value in result if not fits(value, bits)), bits)
     if least is not None and result and min(result) < least:
         where = result.index(min(result))
         raise mpi_error(ERR_COUNT, f"{what}[{where}] is {result[where]}, less than {least}.", MPIValueError)
     return result
 
 
-def checked_order(order: object) -> int:
+def checked_order(order: SupportsIndex) -> int:
     """Return ORDER_C or ORDER_FORTRAN; raise an error for other values."""
-    if order not in (c.ORDER_C, c.ORDER_FORTRAN):
+    if integer("order", order) not in (c.ORDER_C, c.ORDER_FORTRAN):
         raise mpi_error(ERR_ARG, f"order is {order!r}: expecting ORDER_C or ORDER_FORTRAN.", MPIValueError)
     return int(order)

@@ -205,7 +205,7 @@ class File(FileAccesses, Handled["File"]):
         for name, datatype in (("etype", etype), ("filetype", filetype)):
             if not isinstance(datatype, Datatype) or not datatype:
                 raise mpi_error(ERR_TYPE, f"the {name} is {datatype!r}, not a datatype.", MPITypeError)
-        disp = integer("disp", disp)
+        disp = integer("disp", disp, 64)
         if disp == DISPLACEMENT_CURRENT and opened.amode & MODE_SEQUENTIAL:
             disp = part.view.byte(opened.pointer)
         else:
@@ -358,7 +358,7 @@ class File(FileAccesses, Handled["File"]):
         if start is None:
             self._note([SIZE], False)
             start = self._alive().view.end(self._opened.storage.size)
-        to = start + integer("offset", offset)
+        to = start + integer("offset", offset, 64)
         if to < 0:
             self._raise(mpi_error(ERR_ARG, f"offset {offset} from {_WHENCE[whence]} results in {to}, which is negative."))
         return to

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from operator import index
 from typing import NoReturn, SupportsIndex
 
 from fakempi.core.kernel.agenda import Time
@@ -21,7 +20,7 @@ from fakempi.mpi.base.constants import ANY_SOURCE, ANY_TAG, MODE_RDONLY, MODE_SE
 from fakempi.mpi.base.current import running_process
 from fakempi.mpi.base.errhandler import Errhandler
 from fakempi.mpi.base.errhandler_calls import HandlesErrors
-from fakempi.mpi.base.mpi_errors import mpi_error
+from fakempi.mpi.base.mpi_errors import integer, mpi_error
 from fakempi.mpi.failures.failure import FailedPayload
 from fakempi.mpi.files.shared_file import FilePart, SharedFile
 from fakempi.mpi.files.state import OpenFiles
@@ -98,10 +97,7 @@ class FileState(HandlesErrors):
         return nbytes // unit
 
     def _offset(self, offset: SupportsIndex) -> int:
-        try:
-            number = index(offset)
-        except TypeError:
-            raise mpi_error(ERR_ARG, f"offset is {offset!r}, not an integer.", MPITypeError) from None
+        number = integer("offset", offset, 64)
         if number < 0:
             self._raise(mpi_error(ERR_ARG, f"offset {number} is negative."))
         return number

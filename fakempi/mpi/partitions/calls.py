@@ -27,7 +27,7 @@ class Partitioned(CommState):
         """Create a request for a send in partitions; after each Start, `Pready` sends a partition."""
         self._check_alive()
         parts, buf = self._parts(partitions), pinned(buf)
-        dest, tag = integer("dest", dest), integer("tag", tag)
+        dest, tag = integer("dest", dest, 0), integer("tag", tag, 0)
         if not 0 <= dest < self._n_peers or not 0 <= tag <= TAG_LIMIT:
             self._null_send(dest, tag)
         if dest == PROC_NULL:
@@ -46,10 +46,10 @@ class Partitioned(CommState):
         """Create a request for a receive in partitions; after each Start, `Parrived` tests a partition. No wildcards."""
         self._check_alive()
         parts, buf = self._parts(partitions), pinned(buf)
+        source, tag = integer("source", source, 0), integer("tag", tag, 0)
         if source == ANY_SOURCE or tag == ANY_TAG:
             sentence = "a partitioned receive needs a source and a tag: wildcards are not allowed."
             self._raise(mpi_error(ERR_RANK if source == ANY_SOURCE else ERR_TAG, sentence))
-        source, tag = integer("source", source), integer("tag", tag)
         if not 0 <= source < self._n_peers or not 0 <= tag <= TAG_LIMIT:
             self._null_receive(source, tag)
         if source == PROC_NULL:

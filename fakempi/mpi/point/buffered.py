@@ -98,7 +98,7 @@ class Buffered(CommState):
 
     def _post_buffered(self, payload: MessagePayload, nbytes: int, dest: int, tag: int) -> Operation:
         """Post a send of a payload that has been copied. The operation that is returned is complete."""
-        dest, tag = integer("dest", dest), integer("tag", tag)
+        dest, tag = integer("dest", dest, 0), integer("tag", tag, 0)
         if not 0 <= dest < self._n_peers or not 0 <= tag <= TAG_LIMIT:
             return self._null_send(dest, tag)
         process = self._process

@@ -214,7 +214,7 @@ class CommState(HandlesErrors):
 
     def _check_tag(self, tag: SupportsIndex) -> None:
         """Raise an error for a tag that no message can have."""
-        if not 0 <= integer("tag", tag) <= TAG_LIMIT:
+        if not 0 <= integer("tag", tag, 0) <= TAG_LIMIT:
             self._raise(range_error(ERR_TAG, f"tag {tag} is not in 0..{TAG_LIMIT}.", index(tag)))
 
     def _null_receive(self, source: int, tag: int) -> PostedReceive:

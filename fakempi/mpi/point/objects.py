@@ -78,7 +78,7 @@ class PointToPointObjects(Buffered):
         try:
             if type(dest) is not int or type(sendtag) is not int:
                 dest, sendtag = index(dest), index(sendtag)
-            if not (0 <= dest < self._n_peers and 0 <= sendtag <= TAG_LIMIT):
+            if not (0 <= sendtag <= TAG_LIMIT and (0 <= dest < self._n_peers or dest == PROC_NULL)):
                 self._null_send(dest, sendtag)  # raise its error before the receive is posted
         except TypeError:
             dest, sendtag = integers(dest=dest, tag=sendtag)

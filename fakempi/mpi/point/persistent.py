@@ -213,7 +213,7 @@ class Persistent(Buffered):
     def Recv_init(self, buf: BufSpec, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Prequest:
         """Prepare a receive."""
         self._check_alive()
-        source, tag = integer("source", source), integer("tag", tag)
+        source, tag = integer("source", source, 0), integer("tag", tag, 0)
         if not (source == ANY_SOURCE or 0 <= source < self._n_peers) or not ANY_TAG <= tag <= TAG_LIMIT:
             self._null_receive(source, tag)
         buf = pinned(buf)
@@ -224,7 +224,7 @@ class Persistent(Buffered):
     def _checked_for_send(self, buf: BufSpec, dest: int, tag: int) -> tuple[Self, Any]:
         """Check the arguments of a send; return a handle to send from later, and the buffer with types that stay valid."""
         self._check_alive()
-        dest, tag = integer("dest", dest), integer("tag", tag)
+        dest, tag = integer("dest", dest, 0), integer("tag", tag, 0)
         if not 0 <= dest < self._n_peers or not 0 <= tag <= TAG_LIMIT:
             self._null_send(dest, tag)
         buf = pinned(buf)

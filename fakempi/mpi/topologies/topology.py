@@ -17,7 +17,7 @@ from weakref import WeakValueDictionary
 from fakempi.errors import MPITypeError, MPIValueError
 from fakempi.errors.classes import ERR_ARG, ERR_DIMS
 from fakempi.mpi.base.constants import CART, DIST_GRAPH, GRAPH, PROC_NULL
-from fakempi.mpi.base.mpi_errors import integer, mpi_error, shown
+from fakempi.mpi.base.mpi_errors import fits, integer, mpi_error, shown
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -162,7 +162,10 @@ def integers(what: str, values: Any, length: int | None = None) -> tuple[int, ..
         raise mpi_error(ERR_ARG, f"{what} is {shown(values)}, not a sequence of integers.", MPITypeError) from None
     if length is not None and len(items) != length:
         raise mpi_error(ERR_ARG, f"expecting {length} {what}, got {len(items)}.", MPIValueError)
-    return tuple(item if type(item) is int else int(integer(f"{what}[{i}]", item)) for i, item in enumerate(items))
+    for item in items:
+        if type(item) is not int or not fits(item):
+            return tuple([integer(f"{what}[{i}]", item) for i, item in enumerate(items)])
+    return tuple(items)
 
 
 def Compute_dims(nnodes: int, dims: int | Sequence[int]) -> list[int]:
@@ -172,7 +175,7 @@ def Compute_dims(nnodes: int, dims: int | Sequence[int]) -> list[int]:
     is filled in; if several have it, the one with the largest smallest dimension, then the largest second smallest
     dimension, and so on. Dimensions are in decreasing order. MPICH returns the same.
     """
-    nnodes = int(nnodes) if isinstance(nnodes, float) else integer("nnodes", nnodes)
+    nnodes = integer("nnodes", int(nnodes) if isinstance(nnodes, float) else nnodes)
     if not hasattr(dims, "__len__"):
         number = integer("dims", dims)
         if number < 0:

@@ -18,7 +18,15 @@ from fakempi.mpi.windows import operations
 from fakempi.mpi.windows.epochs import Epochs
 from fakempi.mpi.windows.fast_put import fast_put
 from fakempi.mpi.windows.races import ACCUMULATE, GET, PUT, TargetAccesses, place_of
-from fakempi.mpi.windows.target_memory import Extent, as_payload, locate, locate_element, locate_elements, swap_if_equal
+from fakempi.mpi.windows.target_memory import (
+    Extent,
+    as_payload,
+    check_without_target,
+    locate,
+    locate_element,
+    locate_elements,
+    swap_if_equal,
+)
 from fakempi.mpi.windows.window import WindowPart
 
 
@@ -29,44 +37,56 @@ class OneSidedCalls(Epochs):
 
     def Put(self, origin: BufSpec, target_rank: int, target: TargetSpec | None = None) -> None:
         """Write to a target."""
-        if not fast_put(self._part, origin, target_rank, target, frame_at(1)) and target_rank != PROC_NULL:
-            self._put(origin, target_rank, target, False)
+        if not fast_put(self._part, origin, target_rank, target, frame_at(1)):
+            if target_rank == PROC_NULL:
+                check_without_target(target)
+            else:
+                self._put(origin, target_rank, target, False)
 
     def Get(self, origin: BufSpec, target_rank: int, target: TargetSpec | None = None) -> None:
         """Read from a target."""
-        if target_rank != PROC_NULL:
+        if target_rank == PROC_NULL:
+            check_without_target(target)
+        else:
             self._get(origin, target_rank, target, False)
 
     def Accumulate(self, origin: BufSpec, target_rank: int, target: TargetSpec | None = None, op: Op = SUM) -> None:
         """Combine data with the target's elements; REPLACE is a Put that is atomic for each element."""
-        if target_rank != PROC_NULL:
+        if target_rank == PROC_NULL:
+            check_without_target(target)
+        else:
             self._accumulate(origin, target_rank, target, op, False)
 
     def Get_accumulate(
         self, origin: BufSpec, result: BufSpec, target_rank: int, target: TargetSpec | None = None, op: Op = SUM
     ) -> None:
         """Read the target's elements and combine data with them; NO_OP is an atomic Get."""
-        if target_rank != PROC_NULL:
+        if target_rank == PROC_NULL:
+            check_without_target(target)
+        else:
             self._get_accumulate(origin, result, target_rank, target, op, False)
 
     def Fetch_and_op(self, origin: BufSpec, result: BufSpec, target_rank: int, target_disp: int = 0, op: Op = SUM) -> None:
         """Do a `Get_accumulate` of one element of a predefined type."""
+        specs = {"origin": origin, "result": result}
         if target_rank == PROC_NULL:
+            check_without_target(target_disp)
             return
         part = self._alive()
         target_part = self._part_of(part, target_rank)
-        locate_element({"origin": origin, "result": result}, target_disp, target_part, "fetch")
+        locate_element(specs, target_disp, target_part, "fetch")
         self._get_accumulate(origin, result, target_rank, int(target_disp), op, False)
 
     def Compare_and_swap(
         self, origin: BufSpec, compare: BufSpec, result: BufSpec, target_rank: int, target_disp: int = 0
     ) -> None:
         """Read one element, and replace it with the origin's if it equals the compared one."""
+        specs = {"origin": origin, "compare": compare, "result": result}
         if target_rank == PROC_NULL:
+            check_without_target(target_disp)
             return
         part = self._alive()
         target_part = self._part_of(part, target_rank)
-        specs = {"origin": origin, "compare": compare, "result": result}
         (new, old, fetched), target_data, extent = locate_element(specs, target_disp, target_part, "compare")
         size = target_data.nbytes
         change = swap_if_equal(payload_of(old))
@@ -79,26 +99,30 @@ class OneSidedCalls(Epochs):
 
     def Rput(self, origin: BufSpec, target_rank: int, target: TargetSpec | None = None) -> Request:
         """Start a `Put`; the request completes when the buffer may be reused."""
-        return self._requested(target_rank, lambda: self._put(origin, target_rank, target, True))
+        return self._requested(target_rank, target, lambda: self._put(origin, target_rank, target, True))
 
     def Rget(self, origin: BufSpec, target_rank: int, target: TargetSpec | None = None) -> Request:
         """Start a `Get`; the request completes when the data have arrived."""
-        return self._requested(target_rank, lambda: self._get(origin, target_rank, target, True))
+        return self._requested(target_rank, target, lambda: self._get(origin, target_rank, target, True))
 
     def Raccumulate(self, origin: BufSpec, target_rank: int, target: TargetSpec | None = None, op: Op = SUM) -> Request:
         """Start an `Accumulate`; the request completes when the buffer may be reused."""
-        return self._requested(target_rank, lambda: self._accumulate(origin, target_rank, target, op, True))
+        return self._requested(
+            target_rank, target, lambda: self._accumulate(origin, target_rank, target, op, True)
+        )  # fmt: skip
 
     def Rget_accumulate(
         self, origin: BufSpec, result: BufSpec, target_rank: int, target: TargetSpec | None = None, op: Op = SUM
     ) -> Request:
         """Start a `Get_accumulate`; the request completes when the data have arrived."""
         return self._requested(
-            target_rank, lambda: self._get_accumulate(origin, result, target_rank, target, op, True)
+            target_rank, target, lambda: self._get_accumulate(origin, result, target_rank, target, op, True)
         )  # fmt: skip
 
-    def _requested(self, target_rank: int, begin: Callable[[], Operation]) -> Request:
+    def _requested(self, target_rank: int, target: TargetSpec | None, begin: Callable[[], Operation]) -> Request:
         part = self._alive()
+        if target_rank == PROC_NULL:
+            check_without_target(target)
         request = Request._of(self, NullOperation(part.loop.now) if target_rank == PROC_NULL else begin())
         if part.uses and target_rank != PROC_NULL:
             request._buffer_use = part.uses[-1][1]

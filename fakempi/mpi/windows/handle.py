@@ -63,7 +63,7 @@ class WinState(HandlesErrors):
 
     def _target(self, part: WindowPart, rank: SupportsIndex) -> int:
         """Return a rank of the window as an integer; raise an error if it is out of range."""
-        number = integer("rank", rank)
+        number = integer("rank", rank, 0)
         size = len(part.window.parts)  # type: ignore[union-attr]  # the window is not freed
         if not 0 <= number < size:
             ranks = counted(size, "rank")

@@ -17,9 +17,11 @@ from fakempi.mpi.base.mpi_errors import integer, mpi_error
 from fakempi.mpi.buffers.payload import copy_into, describe, describe_target, payload_of, signature_of
 from fakempi.mpi.buffers.phantom import Phantom
 from fakempi.mpi.buffers.raw import NO_BYTES, Memory, flat
+from fakempi.mpi.buffers.resolve import mapped
 from fakempi.mpi.buffers.span import Payload, Span, span_of
 from fakempi.mpi.buffers.typing import BufSpec, TargetSpec
 from fakempi.mpi.datatypes.datatype import Datatype
+from fakempi.mpi.datatypes.predefined import BYTE
 from fakempi.mpi.interfaces.arrays import Array
 from fakempi.mpi.operations.bound import BoundOp
 from fakempi.mpi.operations.functions import family
@@ -100,6 +102,13 @@ def locate_elements(origin: BufSpec, target: TargetSpec | None, part: Any, op: O
 
 def locate_element(specs: dict[str, Any], disp: Any, part: Any, what: str) -> tuple[list[Span], Span, Extent]:
     """Return the single element of each buffer of the origin, and of the target; all must have one predefined type."""
+    spans = _single_elements(specs, what)
+    target_data, extent = _span_at(part, integer("target_disp", disp, 64), 1, spans[0].datatype)
+    return spans, target_data, extent
+
+
+def _single_elements(specs: dict[str, Any], what: str) -> list[Span]:
+    """Return the single element of each buffer of the origin; all must have one predefined type."""
     spans = [span_of(spec, writable=name == "result") for name, spec in specs.items()]
     datatype = spans[0].datatype
     for (name, _), span in zip(specs.items(), spans, strict=True):
@@ -111,8 +120,7 @@ def locate_element(specs: dict[str, Any], disp: Any, part: Any, what: str) -> tu
     if not datatype.is_predefined or (what == "compare" and family(datatype._definition) not in _COMPARED):
         wanted = "integers, logical values or bytes" if what == "compare" else "a predefined datatype"
         raise mpi_error(ERR_TYPE, f"expecting {wanted}, got {datatype._definition.describe()}.")
-    target_data, extent = _span_at(part, integer("target_disp", disp), 1, datatype)
-    return spans, target_data, extent
+    return spans
 
 
 _COMPARED = ("integer", "Fortran integer", "logical", "byte")
@@ -144,18 +152,26 @@ def _target(target: Any, span: Span) -> tuple[int, int, Datatype]:
         return 0, span.count, span.datatype
     if not isinstance(target, (list, tuple)):
         try:
-            return integer("target", target), span.count, span.datatype
+            return integer("target", target, 64), span.count, span.datatype
         except MPITypeError:
             sentence = f"the target is {target!r}: expecting a displacement, or [displacement, count, datatype]."
             raise mpi_error(ERR_ARG, sentence, MPIValueError) from None
     if len(target) > 3:
         raise mpi_error(ERR_ARG, f"a target has at most 3 items, got {len(target)}.", MPIValueError)
-    disp, count, kind = (*target, None, None, None)[:3]
-    number = span.count if count is None else integer("count", count)
+    items: list[Any] = [*target, *(0, span.count, span.datatype)[len(target) :]]
+    disp, count, kind = items
+    number = integer("count", count, 64)
     if number < 0:
         raise mpi_error(ERR_COUNT, f"count {number} at the target is negative.", MPIValueError)
-    datatype = span.datatype if kind is None else kind._pin() if isinstance(kind, Datatype) else Datatype.fromcode(kind)
-    return 0 if disp is None else integer("displacement", disp), number, datatype
+    datatype = kind._pin() if isinstance(kind, Datatype) else mapped(kind)
+    return integer("displacement", disp, 64), number, datatype
+
+
+def check_without_target(target: TargetSpec | None) -> None:
+    """Check the target of an operation on PROC_NULL, as MPI libraries do; mpi4py ignores the origin."""
+    disp, _, _ = _target(target, Span(NO_BYTES, 0, 0, BYTE))
+    if disp < 0:
+        raise mpi_error(ERR_DISP, f"displacement {disp} is negative.")
 
 
 def _span_at(part: object, disp: int, count: int, datatype: Datatype) -> tuple[Span, Extent]:
@@ -176,6 +192,7 @@ def _bytes_at(part: Any, disp: int, low: int, high: int) -> tuple[Memory, int]:
     at = disp * part.unit
     memory = part.memory
     if low < high and (at + low < 0 or at + high > len(memory)):
+        integer("displacement", disp, 64)
         unit = "" if part.unit == 1 else f" of {part.unit} bytes"
         sentence = (
             f"displacement {disp}{unit} accesses bytes {at + low} to {at + high} of the window of {part.process.name}, "

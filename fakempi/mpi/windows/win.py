@@ -145,7 +145,7 @@ class Win(OneSidedCalls, WinProperties, Handled["Win"]):
         """Create a window collectively: each rank contributes its part, and the last rank combines them."""
         _check_comm(comm)
         side = comm._local()
-        unit = integer("disp_unit", disp_unit)
+        unit = integer("disp_unit", disp_unit, 64)
         if unit < 1:
             comm._raise(mpi_error(ERR_DISP, f"disp_unit {unit} is not positive."))
         site = call_site()
@@ -253,7 +253,7 @@ class Win(OneSidedCalls, WinProperties, Handled["Win"]):
 
 
 def _size(size: SupportsIndex) -> int:
-    nbytes = integer("size", size)
+    nbytes = integer("size", size, 64)
     if nbytes < 0:
         raise mpi_error(ERR_SIZE, f"size {nbytes} is negative.")
     return nbytes

@@ -260,7 +260,8 @@ class Channel(CallbackService, SignalService):
         vars(self.module).update({name: repeat(value).__next__ for name, value in self.known.items()})
         end_worker_with(self.files.lifeline)
         for fd in self.files:  # the parent is to notice the end of the rank, even if this process continues
-            os.close(fd)
+            if fd != self.files.ending:  # for a report of `Abort`; the parent waits for no end of these reports
+                os.close(fd)
 
     def _forget_results(self, target: Any) -> None:
         """Forget results that are constant only while an object exists; all of them if MPI is finalized."""

@@ -67,14 +67,21 @@ def _line() -> bytes:
     return f"{call}\0{path}\0{line}".encode(errors="surrogateescape")
 
 
-def abort_through_report(kind: Any, can_call: Callable[[], bool], report: Callable[[bytes], None]) -> None:
-    """Make `Comm.Abort` end the run even if another thread is in a call."""
-    abort = kind.Abort
+def abort_through_report(kind: Any, channel: Any) -> None:
+    """Make `Comm.Abort` end the run even if another thread is in a call, or in a process that the rank has forked.
+
+    Such a process only ends itself if the communicator is that of one of several ranks.
+    """
+    abort, leave = kind.Abort, os._exit
 
     @functools.wraps(abort)
     def Abort(self: Any, errorcode: int = 0) -> Any:
-        if type(errorcode) is int and not can_call():
-            report(b"%s%d" % (ABORT, errorcode))
+        if type(errorcode) is int and not channel.can_call():
+            if not channel.forked or self.size > 1 or channel.module.COMM_WORLD.size == 1:
+                with suppress(OSError):  # this process is no worker of multiprocessing, and the rank has ended
+                    channel.report(b"%s%d" % (ABORT, errorcode))
+            if channel.forked:
+                leave(errorcode & 0xFF)
         return abort(self, errorcode)
 
     kind.Abort = Abort

@@ -43,7 +43,7 @@ def install(channel: Channel, start: dict[str, Any], imports: ImportHooks) -> Ca
     sys.modules["mpi4py.util.dtlib"] = sys.modules["fakempi.isolation.mpi4py.util.dtlib"] = dtlib
     package = ChildPackage(api)
     sys.modules.update({"mpi4py": package, "mpi4py.MPI": api, "mpi4py.rc": package.__dict__["_rc"]})
-    abort_through_report(api.Comm, channel.can_call, channel.report)
+    abort_through_report(api.Comm, channel)
     let_others_run_first(channel.can_call, vars(api).pop("let_others_run"), imports)
     join_by_addresses(api.Comm, vars(api).pop("join_at"))
     compute: Callable[[float], None] = package_names["compute"]

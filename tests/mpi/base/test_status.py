@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fakempi.errors import MPITypeError, MPIValueError
+from fakempi.errors import MPIOverflowError, MPITypeError, MPIValueError
 from fakempi.errors.classes import ERR_ARG, ERR_COUNT, ERR_TYPE, SUCCESS
 from fakempi.mpi.base.constants import ANY_SOURCE, ANY_TAG, F_ERROR, F_SOURCE, F_STATUS_SIZE, F_TAG, UNDEFINED
 from fakempi.mpi.base.status import Status
@@ -188,7 +188,7 @@ def test_invalid_arguments_are_rejected() -> None:
     status = status_of(1, 2, 0, 8, False)
     with fails("Set_source: source is 'a', not an integer.", ERR_ARG, MPITypeError):
         status.Set_source("a")  # type: ignore[arg-type]
-    with fails(f"tag: tag is {2**31}, which does not fit in 32 bits.", ERR_ARG, MPIValueError):
+    with fails(f"tag: tag is {2**31}, which does not fit in 32 bits.", ERR_ARG, MPIOverflowError):
         status.tag = 2**31
     with fails("count: count -1 is negative.", ERR_COUNT):
         status.count = -1

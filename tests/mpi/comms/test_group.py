@@ -261,7 +261,7 @@ def test_invalid_handle_numbers_are_rejected() -> None:
     number = group_of([0, 1, 3]).Dup().handle
     with fails(f"f2py: no Group has the handle {number}.", ERR_ARG):
         Group.f2py(number)
-    with fails("fromint: the handle is 'x', not an integer.", ERR_ARG, MPITypeError):
+    with fails("fromint: arg is 'x', not an integer.", ERR_ARG, MPITypeError):
         Group.fromint("x")  # type: ignore[arg-type]
 
 

@@ -39,6 +39,16 @@ def test_a_negative_number_and_a_difference_are_reported() -> None:
     ]  # fmt: skip
 
 
+def test_a_call_is_counted_once() -> None:
+    """Also one that sends and receives: it checks its arguments before it posts the receive."""
+
+    def main(comm: Any) -> None:
+        comm.sendrecv(1, dest=comm.rank - 1, source=MPI.PROC_NULL)
+
+    findings = fakempi.run(main, 1).findings
+    assert [(one.call, one.times) for one in findings] == [("sendrecv", 1)]
+
+
 def test_constants_are_not_reported() -> None:
     """Also copies of them, neighbors, items of arrays and lists, parameters, and variables that are assigned twice."""
 
