@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import textwrap
-from typing import Any
 
 from fakempi.apps.lint.analysis.file_analysis import analyzed
 from fakempi.apps.lint.linting import lint_text
@@ -108,7 +107,37 @@ class C(A, metaclass=B):
     assert list(lint_text(HEAD + text)) == []
 
 
-def test_recursive_functions_end(capsys: Any) -> None:
+def test_recursive_functions_end() -> None:
     """Functions that call each other, with a collective call inside."""
     text = "def f(n):\n    comm.barrier()\n    return g(n)\ndef g(n):\n    return f(n - 1) if n else f(rank)\nf(3)\n"
     assert found_in(HEAD + text) == []
+
+
+def test_the_rank_of_a_program_that_also_runs_without_mpi() -> None:
+    """A fallback, `rank = 0`, is for a single process; an attribute has the value that a method leaves."""
+    text = """
+class Sampler:
+    def __init__(self):
+        try:
+            self.comm = MPI.COMM_WORLD
+            self.rank = self.comm.Get_rank()
+        except Exception:
+            self.rank = 0
+        self.log = self.rank == 0
+        self.calls = self.agreed = 0
+
+    def count(self):
+        if self.log:
+            self.calls += 1
+            self.agreed += 1
+        if self.comm.size > 1:
+            self.agreed = self.comm.bcast(self.agreed)
+
+    def run(self):
+        while self.comm.bcast(True):
+            if self.agreed > 3:
+                break
+            if self.calls > 3:
+                break  # FM102
+"""
+    assert found_in(HEAD + text) == marked(HEAD + text)

@@ -14,7 +14,8 @@ from fakempi.apps.lint.analysis.statements import StatementExecutor
 
 DIRECT = mpi_calls.METHODS | {"exit", "_exit", "abort", "quit"}
 """Names in functions that make MPI calls or end the program."""
-USES = re.compile(rf"mpi|comm\.(rank|size|{'|'.join(sorted(mpi_calls.METHODS))})\b", re.IGNORECASE)
+USES = re.compile(rf"\bmpi|_mpi|mpi\b|comm\.(rank|size|{'|'.join(sorted(mpi_calls.METHODS))})\b", re.IGNORECASE)
+"""Words of files with calls on communicators; `mpi` alone is a part of `compile`."""
 
 
 @dataclass(slots=True)
