@@ -126,6 +126,7 @@ def test_a_name_finds_its_calls(opened: Open, words: str, count: int) -> None:
     assert page.locator("#found [role=option]").count() == count
 
 
+@pytest.mark.sample
 def test_results_are_listed_and_visited_by_keys(opened: Open) -> None:
     """Each with its rank, call and time. The list marks the current one; Escape closes it; a click goes to one."""
     page = opened("mixed")
@@ -241,6 +242,14 @@ def test_no_panel_is_cut_and_no_tab_resizes_the_timeline(opened: Open, name: str
         assert page.evaluate("document.documentElement.scrollHeight <= innerHeight")
         sizes.add(json.dumps(page.locator("#timeline").bounding_box()))
     assert len(sizes) == 1
+
+
+def test_the_open_tab_is_visible_in_a_narrow_window(opened: Open) -> None:
+    """The row of tabs scrolls to it."""
+    page = opened("knot", viewport={"width": 390, "height": 844})
+    tab, row = (page.locator(which).bounding_box() for which in ("[role=tab][aria-selected=true]", ".tabs"))
+    assert row["x"] <= tab["x"]
+    assert tab["x"] + tab["width"] <= row["x"] + row["width"]
 
 
 def test_a_button_shows_all_rows_of_a_list(opened: Open) -> None:

@@ -144,6 +144,8 @@ function makePanels(runs, timeline, controls) {
       buttons[each].setAttribute("aria-selected", each === name);
       buttons[each].tabIndex = each === name ? 0 : -1;
     }
+    const [tab, row] = [buttons[name], tabs].map(one => one.getBoundingClientRect());
+    if (tab.left < row.left || tab.right > row.right) tabs.scrollLeft += tab.left - row.left - 20;  // in a narrow window
     draw();
     for (const listener of timeline.listeners) listener();
   }
