@@ -1,4 +1,4 @@
-"""The contents of figures: algorithms, ticks at every range, winners, arrows, names of collective calls, blocked ranks."""
+"""The contents of figures: every algorithm, ticks at every range, winners, arrows, collective calls, blocked ranks."""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ examples:
   fakempi compare allgather -n 2..64 --measure --csv figures.csv
   fakempi compare allgatherv --counts counts.txt
   fakempi compare allgather -n 2..256 --figure times.pdf --figure-width two
-  fakempi compare bcast -n 4..256 --bytes 8..1M --layout heatmap --figure map.svg
+  fakempi compare bcast -n 4..64 --bytes 8..1M --layout heatmap --figure map.svg
   fakempi compare allreduce -n 4,64 --bytes 8,1M --latex table.tex
   mpiexec -n 8 python -m collectives.measure bcast --csv measured.csv
   fakempi compare bcast --beside measured.csv
@@ -131,9 +131,9 @@ A number is claimed (from a formula) if the algorithm has a claim and the cost
 model is the papers' (hockney with eager_limit=0, the default here). Otherwise,
 and with --measure, it is emulated. --beside adds times that were measured on a
 real machine.
-Table and figure have all algorithms. The plot, and the figure in color, have the
-fastest at each size and, up to 6 curves, those closest to them, or all that
---algorithms lists.
+Table and figure have all algorithms. The plot, and the figure in color, have
+the fastest at each size and, up to 6 curves, those closest to them, or all
+that --algorithms lists.
 A file of counts has one number per line, or a comma-separated list per line,
 or is JSON.
 Sizes are the bytes of a rank's block, or of the whole message for operations
