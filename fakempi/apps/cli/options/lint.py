@@ -12,7 +12,7 @@ examples:
                                           for GitHub's code scanning
   fakempi lint --statistics src           number of findings of each code
   fakempi lint - < work.py                standard input
-  fakempi explain FM101                   a rule, with a wrong and a right program
+  fakempi explain FM101                   a rule: a wrong and a right program
 
 The program does not run: the command reads the source and finds mistakes such
 as a collective call in a branch that only some ranks take. The comment
