@@ -30,7 +30,7 @@ from machine import load_warning, machine, sentence
 from measures import COLLECTIVES, Measure, of_smpi
 from rich.console import Console
 from rich.progress import Progress
-from table_rows import LEGEND, Row, Samples, as_data, as_markdown, as_table, with_blocks
+from table_rows import LEGEND, Row, Samples, as_data, as_markdown, as_short_markdown, as_table, with_blocks
 
 OTHERS = ("fused.py", "fused.py --long", "fused.py --scale", "fused_coverage.py", "workers.py")
 """Scripts that `--fused` runs after the table, with their options."""
@@ -123,7 +123,7 @@ def blocks(every: Sequence[Row], samples: Samples, introduction: str) -> dict[st
     """The text for pages, by the name of its place: the whole table, and the rows for README.md."""
     return {
         "table of speed": f"{introduction}\n\n{as_markdown(every, samples)}\n\n{LEGEND}",
-        "short table of speed": as_markdown([row for row in every if row.in_readme], samples),
+        "short table of speed": as_short_markdown([row for row in every if row.in_readme], samples),
     }
 
 

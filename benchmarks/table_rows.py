@@ -16,6 +16,7 @@ HEADINGS = (
     "program, 8 bytes per message", "µs per message or call", "relative to a bare switch", "relative to another row",
     "SimPy, relative to fakempi", "SMPI, relative to fakempi",
 )  # fmt: skip
+SHORT = "program, 8 bytes per message", "time", "compared with", "ratio"
 LEGEND = (
     "The second column is CPU time: per message, or for a collective call per rank and call. The other columns are ratios "
     "of CPU times that were measured alternately in the same run: fakempi over a bare switch of the backend (a greenlet "
@@ -91,6 +92,17 @@ def as_table(rows: Iterable[Row], samples: Samples) -> Table:
 def as_markdown(rows: Iterable[Row], samples: Samples) -> str:
     """The table for a page."""
     lines = [HEADINGS, ("---", "--:", "--:", "---", "--:", "--:"), *(row.cells(samples) for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def as_short_markdown(rows: Iterable[Row], samples: Samples) -> str:
+    """A table of four columns, with a line for each tool that fakempi is compared with."""
+    lines = [SHORT, ("---", "--:", "---", "--:")]
+    for row in rows:
+        label, seconds, _, _, *factors = row.cells(samples)
+        compared = [(tool, factor) for tool, factor in zip(("SimPy", "SMPI"), factors, strict=True) if factor]
+        for number, (tool, factor) in enumerate(compared):
+            lines.append((label, f"{seconds} µs", tool, factor) if number == 0 else ("", "", tool, factor))
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 

@@ -192,14 +192,29 @@ def test_the_command_writes_pages(command: Any, tmp_path: Path, capsys: pytest.C
         assert message in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("page", "name"), [("docs/how_fast.md", "table of speed"), ("README.md", "short table of speed")])
-def test_the_pages_have_the_headings_and_rows_of_the_table(page: str, name: str) -> None:
-    """Each row has a time and a ratio."""
+def rows_of(page: str, name: str) -> tuple[str, list[list[str]]]:
+    """The text between the marks of a table, and its cells."""
     (block,) = re.findall(f"<!-- {name} -->\n(.*)<!-- end of {name} -->", (ROOT / page).read_text("utf-8"), re.DOTALL)
-    rows = [line.strip("| ").split(" | ") for line in block.splitlines() if line.startswith("|")]
-    assert tuple(rows[0]) == SCRIPTS.table_rows.HEADINGS
-    short = name.startswith("short")
-    labels = [[row.label for row in SCRIPTS.table.rows(large) if row.in_readme or not short] for large in (False, True)]
-    assert [row[0] for row in rows[2:]] in labels
-    assert all(float(row[1]) > 0 and float(row[2]) > 0 for row in rows[2:])
-    assert short or SCRIPTS.table_rows.LEGEND in block
+    return block, [line.removeprefix("| ").removesuffix(" |").split(" | ") for line in block.splitlines() if line[:1] == "|"]
+
+
+def test_the_page_has_the_headings_and_rows_of_the_table() -> None:
+    """Each row has a time and a ratio."""
+    block, (headings, _, *rows) = rows_of("docs/how_fast.md", "table of speed")
+    assert tuple(headings) == SCRIPTS.table_rows.HEADINGS
+    assert [row[0] for row in rows] in [[row.label for row in SCRIPTS.table.rows(large)] for large in (False, True)]
+    assert all(float(row[1]) > 0 and float(row[2]) > 0 for row in rows)
+    assert SCRIPTS.table_rows.LEGEND in block
+
+
+def test_the_readme_has_some_rows_of_the_page_in_four_columns() -> None:
+    """One for each tool that fakempi is compared with, with the figures of the page."""
+    _, (_, _, *all_rows) = rows_of("docs/how_fast.md", "table of speed")
+    _, (headings, _, *rows) = rows_of("README.md", "short table of speed")
+    assert tuple(headings) == SCRIPTS.table_rows.SHORT
+    expected = []
+    for row in all_rows:
+        if row[0] in [one.label for one in SCRIPTS.table.rows(False) if one.in_readme]:
+            factors = [(tool, factor) for tool, factor in zip(("SimPy", "SMPI"), row[4:], strict=True) if factor.strip()]
+            expected += [[row[0], f"{row[1]} µs", *factors[0]], *(["", "", *each] for each in factors[1:])]
+    assert [[cell.strip() for cell in row] for row in rows] == expected
