@@ -12,7 +12,10 @@ from fakempi.apps.tour import Page, pages
 from tests.cli.test_running import Capture
 
 ESSENTIAL = (
-    "rank   0 of 1000: token 999 at 1012.4 us",
+    "1000 ranks: the sum of the squares is 332833500",
+    "  cycle: 0 → 3 → 2 → 1 → 0",
+    "██ communicating 27%  ·· idle 27%  ▒▒ computing 45%",
+    "lower bound         2 µs      4 µs       6 µs       8 µs",
     "  ranks 0-63: send(dest=rank+1, tag=7, 1018 bytes) at shift.py:4, since t = 0",
     "two_tree 1.18 ms, claim 1.18",
     "ring, 264 ms                      blocked_ring, 10.9 ms",
@@ -46,9 +49,14 @@ def test_a_station_shows_its_program_and_its_topic_and_fits(number: int, capsys:
     page = pages()[number - 1]
     assert [line for line in lines if len(line) > WIDTH] == []
     runs = next(index for index, line in enumerate(lines) if line.startswith("$ "))
-    assert max(runs, len(lines) - runs) < HEIGHT  # two screens, each with a line for the prompt
+    # one screen with a line for the prompt, or two
+    assert (len(lines) if page.suggestion else max(runs, len(lines) - runs)) < HEIGHT
     assert lines[0].startswith(f"── {number}  {page.title} ─")
     assert ESSENTIAL[number - 1] in out
+    if page.suggestion:
+        assert f"Try it: {page.suggestion}" in lines
+    if not page.code:
+        return
     start = lines.index(page.name) + 1
     numbered = lines[start : start + page.code.count("\n")]
     assert [re.sub(r"^ *\d+ ", "", line).rstrip() for line in numbered] == page.code.splitlines()
@@ -58,18 +66,18 @@ def test_the_tour_visits_all_stations_and_names_next_steps(
     capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In order; two stations here, because another test runs each of them."""
-    monkeypatch.setattr(touring, "pages", lambda: [pages()[1], pages()[4]])
+    monkeypatch.setattr(touring, "pages", lambda: [pages()[4], pages()[7]])
     assert len(pages()) == len(ESSENTIAL)
     assert main(["tour", "--fast"]) == 0
     out = capsys.readouterr().out
     heads = [line.strip("─ ") for line in out.splitlines() if line.startswith("── ")]
-    assert heads == [f"1  {pages()[1].title}", f"2  {pages()[4].title}", "Next steps"]
+    assert heads == [f"1  {pages()[4].title}", f"2  {pages()[7].title}", "Next steps"]
     assert "$ fakempi run -n 64 your_script.py" in out
 
 
 def test_q_quits_and_enter_continues(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a terminal."""
-    monkeypatch.setattr(touring, "pages", lambda: [pages()[1]] * 3)
+    monkeypatch.setattr(touring, "pages", lambda: [pages()[4]] * 3)
     monkeypatch.setattr(touring, "console", lambda: Console(force_terminal=True, color_system=None, height=HEIGHT))
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     answers = iter(["", "", "", "q"])
@@ -82,16 +90,32 @@ def test_q_quits_and_enter_continues(capsys: Capture, monkeypatch: pytest.Monkey
     monkeypatch.setattr("builtins.input", answer)
     assert main(["tour"]) == 0
     out = capsys.readouterr().out
-    assert out.count(pages()[1].title) == 2
-    assert requested == ["Enter: run it, q: quit ", "Enter: next page, q: quit "] * 2
+    assert out.count(pages()[4].title) == 2
+    assert requested == ["any key: run it, q: quit ", "any key: next page, q: quit "] * 2
     assert "Next steps" not in out
+
+
+def test_the_tour_has_four_pages_with_one_key_each(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And offers the other pages after them; `q` ends it at once."""
+    screen = {"force_terminal": True, "width": WIDTH, "height": HEIGHT}
+    monkeypatch.setattr(touring, "console", lambda: Console(color_system=None, **screen))
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    for keys, shown in ((["", "", "", "q"], 4), (["q"], 1)):
+        answers, requested = iter(keys), list[str]()
+        monkeypatch.setattr("builtins.input", lambda question, a=answers, r=requested: r.append(question) or next(a))
+        assert main(["tour"]) == 0
+        assert capsys.readouterr().out.count("Try it: ") == shown
+        assert requested[-1] == (
+            "any key: next page, q: quit " if shown == 1
+            else f"That is the tour. any key: {len(pages()) - 4} more pages, on papers and on tests, q: quit "
+        )  # fmt: skip
 
 
 def test_a_station_with_a_missing_dependency_is_skipped(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     """The README's first command does not install pytest."""
     monkeypatch.setattr(touring, "find_spec", lambda name: None)
     assert main(["tour", "--list"]) == 0
-    assert capsys.readouterr().out.splitlines()[-1] == "8  Run all schedules that MPI allows"
+    assert capsys.readouterr().out.splitlines()[-1] == "11  Run all schedules that MPI allows"
 
 
 def test_stations_are_listed_and_chosen_by_number(capsys: Capture) -> None:
@@ -117,7 +141,7 @@ def test_a_page_is_short(page: Page) -> None:
     """A few words; programs with line numbers, and commands, within 80 columns."""
     assert len(page.text) <= 4 * WIDTH
     assert len(page.code.splitlines()) <= 17
-    assert max(map(len, page.code.splitlines())) <= WIDTH - 5
+    assert max(map(len, page.code.splitlines()), default=0) <= WIDTH - 5
     assert all(len(line) <= WIDTH - 2 for line in page.commands)
 
 

@@ -204,7 +204,7 @@ examples:
 
 TOUR = """\
 examples:
-  fakempi tour            all pages; on a terminal, Enter continues, q quits
+  fakempi tour            four pages, and more on request; q quits
   fakempi tour --fast     without pauses
   fakempi tour --list     the titles
   fakempi tour 3 4        pages 3 and 4

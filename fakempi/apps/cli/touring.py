@@ -1,16 +1,18 @@
-"""`fakempi tour`: the main features in short programs, page by page."""
+"""`fakempi tour`: the main features in four short programs, then more pages for those who want them."""
 
 from __future__ import annotations
 
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
+from contextlib import redirect_stderr
 from importlib.util import find_spec
 from typing import Any
 
 from rich.text import Text
 
 from fakempi.apps.cli.console import console
+from fakempi.apps.cli.keyboard import key_reader, keyboard
 from fakempi.apps.cli.parser import make_parser
 from fakempi.apps.tour import Page, Presenter, pages
 from fakempi.core import options as parse
@@ -29,7 +31,7 @@ NEXT = (
 
 
 def tour(options: Namespace) -> int:
-    """Show all pages, or the chosen ones; on a terminal, wait for Enter between them. Returns the exit code."""
+    """Show all pages, or the chosen ones; on a terminal, wait for a key between them. Returns the exit code."""
     out = console()
     out.width = min(out.width, WIDEST)
     numbered = dict(enumerate(filter(_can_run, pages()), 1))
@@ -42,13 +44,14 @@ def tour(options: Namespace) -> int:
 
     def run_command(arguments: Sequence[str]) -> Any:
         command = make_parser().parse_args(arguments)
-        return command.do(command)
+        with redirect_stderr(sys.stdout):  # reports are what a page shows
+            return command.do(command)
 
     presenter = Presenter(out, run_command, _confirmed) if waits and out.height < TALL else Presenter(out, run_command)
     for number in chosen:
         if not presenter.present(number, numbered[number]):
             return 0
-        if waits and number != chosen[-1] and not _confirmed("Enter: next page, q: quit "):
+        if waits and number != chosen[-1] and not _confirmed(_question(number, numbered)):
             return 0
     if not options.pages:
         _suggest_commands(presenter)
@@ -69,14 +72,31 @@ def _can_run(page: Page) -> bool:
     return not any(command.startswith("pytest") for command in page.commands) or find_spec("pytest") is not None
 
 
+def _question(number: int, numbered: dict[int, Page]) -> str:
+    """Return the question after a page; after the last one of the tour, what the other pages are about."""
+    more = len(numbered) - number
+    if numbered[number].suggestion and not numbered[number + 1].suggestion:
+        return f"That is the tour. any key: {more} more pages, on papers and on tests, q: quit "
+    return "any key: next page, q: quit "
+
+
 def _confirmed(question: str) -> bool:
-    """Ask whether to continue, and erase the question after the answer; `q` is no."""
-    try:
-        answer = input(question)
-    except EOFError:
-        answer = "q"
-    sys.stdout.write("\x1b[1A\x1b[2K")
-    return not answer.strip().lower().startswith("q")
+    """Wait for a key, and erase the question; `q` is no."""
+    terminal = keyboard()
+    if terminal is None:
+        try:
+            answer = input(question)
+        except EOFError:
+            answer = "q"
+        sys.stdout.write("\x1b[1A\x1b[2K")
+        return not answer.strip().lower().startswith("q")
+    sys.stdout.write(question)
+    sys.stdout.flush()
+    with key_reader(terminal) as read:
+        while not (key := read(3600)):
+            pass
+    sys.stdout.write("\r\x1b[2K")
+    return key[:1] not in ("q", "Q", "\x04")
 
 
 def _suggest_commands(presenter: Presenter) -> None:

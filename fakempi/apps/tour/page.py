@@ -8,13 +8,17 @@ from typing import NamedTuple
 
 
 class Page(NamedTuple):
-    """A title, a text, a program with its file name, and commands."""
+    """A title, a text, a program with its file name, commands, and a command for the reader to try.
+
+    The first pages have a command to try. They are the tour; the others are for those who want more.
+    """
 
     title: str
     text: str
     name: str
     code: str
     commands: tuple[str, ...]
+    suggestion: str = ""
 
 
 def pages() -> list[Page]:
@@ -24,9 +28,9 @@ def pages() -> list[Page]:
 
 
 def read(text: str) -> Page:
-    """Return the page in a Markdown text: `# title`, a text, a block `python name.py`, and optionally a block `sh`."""
+    """Return the page in a Markdown text: `# title`, a text, and blocks `python name.py`, `sh` and `try`, all optional."""
     blocks = {kind: (name, body) for kind, name, body in re.findall(r"^```(\w+) ?(\S*)\n(.*?)^```$", text, re.M | re.S)}
     title, prose = text.split("```")[0].removeprefix("# ").split("\n", 1)
-    name, code = blocks["python"]
-    _, commands = blocks.get("sh", ("", ""))
-    return Page(title, " ".join(prose.split()), name, code, tuple(commands.splitlines()))
+    name, code = blocks.get("python", ("", ""))
+    commands, suggestion = (blocks.get(kind, ("", ""))[1] for kind in ("sh", "try"))
+    return Page(title, " ".join(prose.split()), name, code, tuple(commands.splitlines()), suggestion.strip())

@@ -28,8 +28,8 @@ LONG_SUMMARY = {"CI", "BUILD_NUMBER"}
 class Presenter:
     """Shows pages on a console and runs their programs; `run_command` runs `fakempi` commands.
 
-    A page is two screens of 80 columns and 24 lines: the program and its output. `pause` is called between them with a
-    question for the user, and returns whether to continue.
+    A page with a command to try fits a screen of 80 columns and 24 lines. Other pages are two screens: the program and its
+    output. `pause` is called between them with a question for the user, and returns whether to continue.
     """
 
     def __init__(self, out: Console, run_command: RunCommand, pause: Callable[[str], bool] = lambda question: True) -> None:
@@ -40,16 +40,18 @@ class Presenter:
         self.heading(f"{number}  {page.title}")
         self.out.print(page.text)
         self.out.print()
-        self.out.print(Text(page.name, "bold"))
-        style: dict[str, Any] = {"theme": "ansi_dark", "background_color": "default", "line_numbers": True}
-        self.out.print(Syntax(page.code.rstrip(), "python", **style))
-        self.out.print()
-        if not self.pause("Enter: run it, q: quit "):
+        if page.code:
+            self.out.print(Text(page.name, "bold"))
+            style: dict[str, Any] = {"theme": "ansi_dark", "background_color": "default", "line_numbers": True}
+            self.out.print(Syntax(page.code.rstrip(), "python", **style))
+            self.out.print()
+        if not page.suggestion and not self.pause("any key: run it, q: quit "):
             return False
         with TemporaryDirectory(prefix="fakempi_tour_") as directory:
-            path = Path(directory, page.name)
-            path.write_text(page.code, encoding="utf-8")
-            if not any(page.name in command for command in page.commands):
+            path = Path(directory, page.name or "none.py")
+            if page.code:
+                path.write_text(page.code, encoding="utf-8")
+            if page.code and not any(page.name in command for command in page.commands):
                 self.command(f"python {page.name}")
                 self._run(page)
             for command in page.commands:
@@ -61,6 +63,9 @@ class Presenter:
                 else:
                     self._pytest(directory, arguments)
         self.out.print()
+        if page.suggestion:
+            self.out.print(Text.assemble(("Try it: ", "dim"), (page.suggestion, "bold")))
+            self.out.print()
         return True
 
     def heading(self, text: str) -> None:
