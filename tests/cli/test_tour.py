@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -97,7 +98,7 @@ def test_q_quits_and_enter_continues(capsys: Capture, monkeypatch: pytest.Monkey
 
 def test_the_tour_has_four_pages_with_one_key_each(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     """And offers the other pages after them; `q` ends it at once."""
-    screen = {"force_terminal": True, "width": WIDTH, "height": HEIGHT}
+    screen: dict[str, Any] = {"force_terminal": True, "width": WIDTH, "height": HEIGHT}
     monkeypatch.setattr(touring, "console", lambda: Console(color_system=None, **screen))
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     for keys, shown in ((["", "", "", "q"], 4), (["q"], 1)):
