@@ -123,14 +123,6 @@ def test_every_output_has_its_demo() -> None:
     assert [int(demo.name[:2]) for demo in DEMOS] == list(range(1, len(DEMOS) + 1))
 
 
-def test_the_readme_has_the_report_of_a_demo() -> None:
-    """The deadlock report in the README is the first one of 02_deadlock."""
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    report = (ROOT / "demos" / "02_deadlock.out").read_text(encoding="utf-8").split("\n\n")[1]
-    _, verdict = report.strip().split("\n", 1)  # the first line is the demo's heading
-    assert verdict in readme
-
-
 def test_the_page_has_the_ratios_of_kang_et_al() -> None:
     """Limit and three clusters for eight settings, as printed by `demos/08_kang_figures.py`."""
     page = (ROOT / "docs" / "papers" / "kang.md").read_text(encoding="utf-8").partition("| published limit |")[2]
