@@ -186,6 +186,15 @@ def test_calls_whose_effect_cannot_be_exchanged_are_reported(tmp_path: Path, bac
     )
 
 
+@pytest.mark.slow
+def test_servers_of_dask_are_reported(tmp_path: Path, backend: Any, capsys: Capture) -> None:
+    """Schedulers and workers are servers; dask-mpi starts them on ranks."""
+    needed("distributed")
+    script = "import asyncio\nfrom distributed.core import Server\nasync def make():\n    Server({})\nasyncio.run(make())\n"
+    run_text(tmp_path, script, 2, backend)
+    assert "calls distributed.Server (work.py:7), which applies to all ranks" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("kind", ["random", "numpy"])
 def test_packages_that_use_the_object_of_the_default_generator_use_that_of_the_rank(
     tmp_path: Path, backend: Any, kind: str

@@ -221,6 +221,7 @@ CHANGED: dict[str, tuple[Changing, ...]] = {
 """By module, whose functions are replaced when it is loaded."""
 
 REPORTED: dict[str, dict[str, str]] = {
+    "distributed.core": {"Server.__init__": "distributed.Server"},  # of one process: event loops, connections, clients
     "jax._src.distributed": {"initialize": "jax.distributed.initialize"},
     "polars.functions.random": {"set_random_seed": "polars.set_random_seed"},
     "tensorflow.python.framework.random_seed": dict.fromkeys(("set_seed", "set_random_seed"), "tensorflow.random.set_seed"),
