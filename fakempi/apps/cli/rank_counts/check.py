@@ -75,7 +75,7 @@ class NumberedCheck:
         failing = bool(exploration.failures)
         if self.shown is None or not self.shown[2].failures:
             self.shown = options, script, exploration
-        text = exploration.verdict
+        text = f"fails: {exploration.verdict}" if failing else exploration.verdict
         if not exploration.exhausted and not (failing and options.first):
             text += _used_up(spent >= runs, runs, seconds is not None and duration >= seconds, seconds or 0.0)
         kind = "fails" if failing else "clean" if exploration.exhausted else "so far"

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from fakempi.apps.cli.rank_counts.parsing import on_ranks
-from fakempi.errors.plurals import counted
 
 Kind: TypeAlias = Literal["clean", "so far", "refused", "fails", "not run"]
 """How a number ended: without a failure in all or in some schedules, rejected by the program, with a failure, or without a run."""
@@ -31,17 +30,17 @@ class NumberResult:
         return f"{self.nprocs:>{width}} {noun}  {self.text}{time}"
 
 
-def verdict(results: Sequence[NumberResult], requested: Sequence[int]) -> str:
-    """Return a line on all numbers: the smallest that fails, and the numbers that were not searched completely."""
+def verdict(results: Sequence[NumberResult], requested: Sequence[int], clean: str = "clean") -> str:
+    """Return a line on all numbers, by their kind; `clean` is the word for a number without a failure."""
     of = {
         kind: [result.nprocs for result in results if result.kind == kind]
         for kind in ("clean", "so far", "refused", "fails", "not run")
     }
     parts, failing = [], of["fails"]
     if failing:
-        parts.append(f"fails on {on_ranks(failing)}" if failing[1:] else f"fails on {counted(failing[0], 'rank', ',')}")
+        parts.append(f"fails on {on_ranks(failing)}")
     if of["clean"]:
-        parts.append(f"clean on {on_ranks(of['clean'])}")
+        parts.append(f"{clean} on {on_ranks(of['clean'])}")
     if of["so far"]:
         parts.append(f"clean so far on {on_ranks(of['so far'])}")
     if of["refused"]:
