@@ -26,7 +26,9 @@ PROGRAMS = {
         "if rank: comm.recv(source=rank - (1 << rank.bit_length() - 1))\nfor level in range(2):\n"
         "    if rank < 1 << level and rank + (1 << level) < size: comm.send(1, dest=rank + (1 << level))\n",
     ),
-    "a square grid": (2, "side = int(size ** 0.5)\ncart = comm.Create_cart([side, side])\ncart.Get_coords(cart.rank)\ncart.Free()\n"),
+    "a square grid": (
+        2, "side = int(size ** 0.5)\ncart = comm.Create_cart([side, side])\ncart.Get_coords(cart.rank)\ncart.Free()\n",
+    ),
 }  # fmt: skip
 """Programs that fail in every schedule: the smallest number of ranks, and the text below START."""
 

@@ -16,7 +16,7 @@ from fakempi.errors import MPIValueError
 from tests.cli.numbered_programs import IN_SOME_SCHEDULES, PROGRAMS, START
 
 Capture = pytest.CaptureFixture[str]
-REFUSES = "if size < 3:\n    if rank == 0: print('needs at least 3 ranks', file=sys.stderr)\n    sys.exit(2)\ncomm.Barrier()\n"
+REFUSES = "if size < 3:\n    if rank == 0: print('needs 3 ranks', file=sys.stderr)\n    sys.exit(2)\ncomm.Barrier()\n"
 ABORTS = "if size < 3:\n    if rank == 0:\n        print('needs 3')\n        comm.Abort(5)\ncomm.Barrier()\n"
 RACE = "if rank:\n    comm.send(rank, dest=0)\nelse:\n    [comm.recv() for _ in range(size - 1)]\n"
 
@@ -124,7 +124,7 @@ def test_a_search_passes_on_what_it_does_not_use() -> None:
 
 def test_a_number_without_time_is_not_run(tmp_path: Path, capsys: Capture) -> None:
     """Its line says so; the exit code is that of an incomplete search."""
-    assert call("check", tmp_path, "import time\ntime.perf_counter()\ncomm.Barrier()\n", "-n", "1..3", "--seconds", "1e-9") == 4
+    assert call("check", tmp_path, "comm.Barrier()\n", "-n", "1..3", "--seconds", "1e-9") == 4
     assert kinds(capsys.readouterr().out)[3] == "not"
 
 

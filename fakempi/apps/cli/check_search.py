@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import Namespace
 from typing import Any
-
-import sys
 
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 

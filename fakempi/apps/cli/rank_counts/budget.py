@@ -17,7 +17,8 @@ class Budget:
     def __init__(self, runs: int, seconds: float | None, searches: int) -> None:
         if runs < searches:
             raise parse.usage_error(
-                f"--runs {runs} is less than one run for each of {searches:,} numbers of ranks: use at least --runs {searches}."
+                f"--runs {runs} is less than one run for each of {searches:,} numbers of ranks: "
+                f"use at least --runs {searches}."
             )
         self.runs, self.searches = runs, searches
         self.until = None if seconds is None else monotonic() + seconds

@@ -1,4 +1,6 @@
-"""The numbers of ranks in a text such as `1..8,16`. Unlike in `fakempi compare`, a range has every number, not powers of two.
+"""The numbers of ranks in a text such as `1..8,16`.
+
+A range has every number, unlike in `fakempi compare`, where it has the powers of two.
 
 >>> numbers("1..4,8"), spelled([1, 2, 3, 4, 8])
 ([1, 2, 3, 4, 8], '1..4,8')

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from fakempi.apps.cli.rank_counts.parsing import on_ranks
 
 Kind: TypeAlias = Literal["clean", "so far", "refused", "fails", "not run"]
-"""How a number ended: without a failure in all or in some schedules, rejected by the program, with a failure, or without a run."""
+"""How a number ended: no failure in all or in some schedules, rejected by the program, a failure, or no run."""
 
 CLEAN, FAILS, SO_FAR = 0, 1, 4
 

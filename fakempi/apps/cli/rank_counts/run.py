@@ -77,7 +77,7 @@ def _check_options(options: Namespace) -> None:
     }  # fmt: skip
     for name, is_given in given.items():
         if is_given:
-            raise parse.usage_error(f"{name} is for a single run, and -n {options.ranks} is for several: use -n 4, for example.")
+            raise parse.usage_error(f"{name} is for a single run, and -n {options.ranks} is for several: use one number.")
 
 
 def _inputs(options: Namespace) -> RewoundInput:
