@@ -11,15 +11,15 @@ from time import monotonic
 
 from rich.console import Console
 
-from fakempi.apps.cli.check_report import MAX_SHOWN, check_files, report_failures, write_figure
-from fakempi.apps.cli.check_search import explored
 from fakempi.apps.cli.console import console, print_text
 from fakempi.apps.cli.interrupts import INTERRUPTED, TERMINATED, Terminated, terminable
 from fakempi.apps.cli.rank_counts.budget import Budget
 from fakempi.apps.cli.rank_counts.parsing import numbers_of
 from fakempi.apps.cli.rank_counts.refusal import may_refuse, refusal
 from fakempi.apps.cli.rank_counts.results import FAILS, NumberResult, exit_code, verdict
-from fakempi.apps.cli.recorded_input import RecordedInput, restored_input
+from fakempi.apps.cli.searches.recorded_input import RecordedInput, restored_input
+from fakempi.apps.cli.searches.report import MAX_SHOWN, check_files, report_failures, write_figure
+from fakempi.apps.cli.searches.search import explored
 from fakempi.errors.plurals import counted
 from fakempi.errors.tracebacks import all_shown
 from fakempi.isolation import Program, program

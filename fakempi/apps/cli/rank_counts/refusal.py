@@ -1,8 +1,8 @@
 """Whether a program itself rejects a number of ranks: "needs at least 4 ranks". That is not a failure of the program.
 
 The rule: before any rank communicates, all ranks end with an exit code other than 0, or a rank calls `Abort`; and a rank
-prints a message. An exception with a traceback is a failure, since an assertion about the number of ranks cannot be told
-apart from any other error.
+prints a message. An exception with a traceback is a failure, since an assertion about the number of ranks cannot be
+distinguished from any other error.
 """
 
 from __future__ import annotations
@@ -32,21 +32,22 @@ def refusal(script: Program, nprocs: int, **options: Any) -> str:
 
     A program that refuses ends before its first message, so that this run is short.
     """
-    output, errors = _stream(), _stream()
+    output, errors = io.BytesIO(), io.BytesIO()
     script.codes.clear()
-    with redirect_stdout(output), redirect_stderr(errors):
+    with _text(output) as out, _text(errors) as err, redirect_stdout(out), redirect_stderr(err):
         refuses = _refuses(lambda: run(script, nprocs, trace=True, **options))
-    for stream in (errors, output):  # a message is rather on standard error
-        stream.flush()
-        lines = stream.buffer.getvalue().decode(errors="replace").split("\n")  # type: ignore[attr-defined]
-        if refuses and (said := [line.strip() for line in lines if line.strip()]):
-            return said[-1] if len(said[-1]) <= MAX_MESSAGE else f"{said[-1][:MAX_MESSAGE]}..."
+        out.flush()
+        err.flush()
+        texts = [stream.getvalue().decode(errors="replace") for stream in (errors, output)]  # a message is rather on stderr
+    for text in texts:
+        if refuses and (lines := [line.strip() for line in text.splitlines() if line.strip()]):
+            return lines[-1] if len(lines[-1]) <= MAX_MESSAGE else f"{lines[-1][:MAX_MESSAGE]}..."
     return ""
 
 
-def _stream() -> io.TextIOWrapper:
-    """Return a stream that also takes bytes, as standard output does."""
-    return io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="replace")
+def _text(stream: io.BytesIO) -> io.TextIOWrapper:
+    """Return a text stream that also takes bytes, as standard output does."""
+    return io.TextIOWrapper(stream, encoding="utf-8", errors="replace")
 
 
 def _refuses(start: Callable[[], Any]) -> bool:

@@ -11,12 +11,13 @@ from argparse import Namespace
 from collections.abc import Sequence
 from contextlib import suppress
 from time import monotonic
+from typing import Any
 
 from fakempi.apps.cli.rank_counts.parsing import are_several, check_single, numbers_of
 from fakempi.apps.cli.rank_counts.refusal import may_refuse, refusal
 from fakempi.apps.cli.rank_counts.results import NumberResult, verdict
-from fakempi.apps.cli.recorded_input import RecordedInput, restored_input
 from fakempi.apps.cli.running import ScriptEnd, command_of, print_error, ranks_of, run_command, script_of
+from fakempi.apps.cli.searches.recorded_input import RecordedInput, restored_input
 from fakempi.core import options as parse
 from fakempi.errors.plurals import counted
 from fakempi.processes.program import wants_processes
@@ -91,7 +92,7 @@ class RewoundInput:
     Ranks that are processes inherit the file itself, which is rewound; for them, a pipe has its text only once.
     """
 
-    def __init__(self, source: object, inherited: bool) -> None:
+    def __init__(self, source: Any, inherited: bool) -> None:
         self.recorded, self.source, self.inherited = RecordedInput(source or io.StringIO()), source, inherited
 
     def __call__(self) -> None:
@@ -103,7 +104,7 @@ class RewoundInput:
             sys.stdin = self.recorded.stream()
             return
         with suppress(OSError, ValueError, AttributeError):  # no file
-            number = source.fileno()  # type: ignore[attr-defined]
+            number = source.fileno()
             if stat.S_ISREG(os.fstat(number).st_mode):
                 os.lseek(number, 0, os.SEEK_SET)
 

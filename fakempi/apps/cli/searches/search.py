@@ -10,8 +10,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 
 from fakempi.apps.cli.comparison.progress import TerminalProgress
 from fakempi.apps.cli.console import error_console
-from fakempi.apps.cli.recorded_input import RecordedInput, restored_input
 from fakempi.apps.cli.running import suppressions
+from fakempi.apps.cli.searches.recorded_input import RecordedInput, restored_input
 from fakempi.apps.cli.workers import workers
 from fakempi.core.arguments import RunOptions, given_options
 from fakempi.isolation import Program
