@@ -1,4 +1,4 @@
-"""What `fakempi check` does on one number of ranks.
+"""The search of `fakempi check` on one number of ranks, its report, and the input of its runs.
 
 search    the schedules of a script, with a progress bar
 report    the failures with their reasons, the commands that replay them, and the verdict
