@@ -6,10 +6,12 @@ options         options of the commands
 command_parser  errors of the parser in one sentence
 help_texts      examples and exit codes for `--help`
 console         standard output as a rich console
-running         fakempi run: a script on every rank, its exit code, its failure report
+running         fakempi run on one number of ranks: exit code, failure report
+rank_counts     fakempi run, and fakempi check -n 1..16: several numbers of ranks
 mpirun          fakempi mpirun: the options of mpirun and mpiexec
 interrupts      Ctrl-C and the time limit while a script runs
 checking        fakempi check: a script in all schedules
+searches        its search, its report, and the input of its runs
 linting         fakempi lint: mistakes that are visible in source files
 viewing         fakempi view: views of a trace
 extras          -i and --figure, which need optional packages

@@ -33,6 +33,7 @@ RUN = """\
 examples:
   fakempi run -n 4 work.py input.dat     instead of mpiexec -n 4 python work.py
   fakempi run -n 1000 -m package.module  run a module
+  fakempi run -n 1..16 work.py           every number, to the first that fails
   fakempi run -n 8 --prefix work.py      print the rank before each line
   fakempi run -n 8 --seed 3 work.py      break ties between ranks differently
   fakempi run -n 8 --cost hockney:eager_limit=0 work.py
@@ -55,6 +56,11 @@ signal handlers. Results and modeled times are the same; each call takes longer.
 
 Errors that do not stop the run (findings) are listed at the end.
 
+With several numbers of ranks, each run has a heading, and a line for each is
+printed at the end. A number that the program refuses (all ranks exit with a
+message and a code, or a rank calls Abort, before they communicate) is no
+failure. The exit code is that of the smallest number that fails.
+
 exit code: as mpiexec's, the bitwise or of all ranks' exit codes, or Abort's
 error code; 1 after an exception or a deadlock; 3 for findings with --strict;
 124 after a timeout; 130 after Ctrl-C; 143 after SIGTERM.
@@ -64,6 +70,8 @@ error code; 1 after an exception or a deadlock; 3 for findings with --strict;
 CHECK = """\
 examples:
   fakempi check -n 4 work.py                 all schedules, at most 1000 runs
+  fakempi check -n 1..16 work.py             the smallest number that fails
+  fakempi check -n 1..8,16 --all work.py     also those after a failure
   fakempi check -n 4 --runs 20000 --seconds 60 work.py --size 8
   fakempi check -n 4 --jobs 8 work.py        worker processes; the same result
   fakempi check -n 4 --html why.html work.py failing and passing schedule
@@ -76,9 +84,14 @@ source takes, which requests Waitany, Waitsome and Testany return, whether a
 test succeeds, whether sends wait for their receives. Findings are failures.
 The script's output is not shown.
 
+Several numbers of ranks share --runs and --seconds: each may use an equal part
+of what is left. A number on which all ranks exit with a message and a code, or
+a rank calls Abort, before they communicate is refused by the program, which is
+no failure. Files are those of the smallest number that fails.
+
 exit code: 0 if the search covered all schedules and none fails; 1 if one fails;
-4 if none of the schedules that ran fails, but the search did not cover all;
-2 for a usage error.
+4 if none of the schedules that ran fails, but the search did not cover all, or
+the program refuses every number; 2 for a usage error.
 """
 
 LIST = """\

@@ -86,8 +86,9 @@ def _add_tour(tour: ArgumentParser) -> None:
 Command: TypeAlias = tuple[str, str, Callable[[ArgumentParser], None], str, str]
 
 COMMANDS: Sequence[Command] = (
-    ("run", "running.run_script", add_run, "run an mpi4py script on virtual ranks", texts.RUN),
-    ("mpirun", "running.run_script", _add_version, "run a script with the options of mpirun or mpiexec", texts.MPIRUN),
+    ("run", "rank_counts.run.run_script", add_run, "run an mpi4py script on virtual ranks", texts.RUN),
+    ("mpirun", "rank_counts.run.run_script", _add_version, "run a script with the options of mpirun or mpiexec",
+     texts.MPIRUN),
     ("check", "checking.check", add_check, "run a script in many or all schedules that MPI allows", texts.CHECK),
     ("lint", "linting.lint", add_lint, "find MPI mistakes in source files without running them", LINT),
     ("list", "listing.list_algorithms", _add_list, "list the algorithms and their claims", texts.LIST),

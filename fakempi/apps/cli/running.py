@@ -1,4 +1,4 @@
-"""`fakempi run`: run a script on every rank, report its failure, and return its exit code."""
+"""`fakempi run` on one number of ranks: run a script on every rank, report its failure, and return its exit code."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import traceback
 from argparse import Namespace
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import reduce
 from importlib.util import find_spec
 from math import inf
@@ -59,17 +59,34 @@ KILLED = 9  # exit code of MPICH's mpiexec if a rank exits with 0 before Finaliz
 SIGNALED = 128  # plus the number of the signal that killed the process of a rank, as a shell reports it
 
 
-def run_script(options: Namespace) -> int:
-    """Run the script; returns the exit code."""
-    command, nprocs = command_of(options), ranks_of(options)
+@dataclass(frozen=True)
+class ScriptEnd:
+    """How a run of a script ended.
+
+    Attributes
+    ----------
+    code : the exit code
+    error : the error that ended it, if there was one
+    interrupted : whether Ctrl-C or SIGTERM ended it
+    without_messages : whether ranks have started, and none has sent a message
+    """
+
+    code: int
+    error: BaseException | None = None
+    interrupted: bool = False
+    without_messages: bool = False
+
+
+def run_command(command: Sequence[str], nprocs: int, options: Namespace) -> ScriptEnd:
+    """Run the script on a number of ranks, and report how it ended."""
     chosen = _run_options(options)
     browse = terminal_viewer() if options.interactive else None
     _check_trace_file(options.trace)
     try:
-        script = _program(command, options)
+        script = script_of(command, options)
     except SyntaxError as error:
         sys.stderr.write("".join(traceback.format_exception_only(error)))
-        return FAILED
+        return ScriptEnd(FAILED, error)
     if not (options.strict or isinstance(script, ProcessProgram)):
         # a strict run checks more, and children keep their buffers to themselves
         chosen = replace(chosen, check_buffers="sends")
@@ -78,18 +95,24 @@ def run_script(options: Namespace) -> int:
         with on_path(options.mpirun), all_shown(options.full_traceback), interrupts:
             result = run(script, nprocs, **chosen)
     except KeyboardInterrupt as interrupt:
-        return _report_interrupt(interrupt, interrupts, script, options.trace)
+        return ScriptEnd(_report_interrupt(interrupt, interrupts, script, options.trace), interrupt, True)
     except (RunTimeoutError, RankError, DeadlockError, FindingsError) as error:
         _save(error.trace, script, options.trace)
         code = report_failure(error, nprocs, script)
         _report_findings(error.findings, error.suppressed, options)
         if browse is not None:
             browse(error.trace, " ".join(command))
-        return code
+        return ScriptEnd(code, error, without_messages=_without_messages(script))
     _report_result(result, script, options)
     if browse is not None:
         browse(result.trace, " ".join(command))
-    return reduce(or_, script.codes.values(), 0)
+    code = reduce(or_, script.codes.values(), 0)
+    return ScriptEnd(code, without_messages=_without_messages(script) and all(script.codes.values()))
+
+
+def _without_messages(script: Program) -> bool:
+    """Return whether ranks have started, and none has sent a message."""
+    return script.universe is not None and not any(port.sent for port in script.universe.network.out)
 
 
 def ranks_of(options: Namespace) -> int:
@@ -121,7 +144,7 @@ def _check_trace_file(path: str | None) -> None:
         raise parse.usage_error(f"--trace {path}: there is no directory {os.path.dirname(path)!r}.")
 
 
-def _program(command: Sequence[str], options: Namespace) -> Program:
+def script_of(command: Sequence[str], options: Namespace) -> Program:
     """Return the script as a program for ranks, in this process or each in a process."""
     label = "[{rank}] " if options.prefix else ""
     common: dict[str, Any] = {"label": label, "seed": options.seed or 0, "share": options.share, "mpi": options.mpi}
@@ -134,7 +157,7 @@ def _program(command: Sequence[str], options: Namespace) -> Program:
 def _report_interrupt(interrupt: KeyboardInterrupt, interrupts: Interrupts, script: Program, path: str) -> int:
     """Print where the ranks were when the run was interrupted, and save the trace; returns the exit code."""
     text = "\n  ".join([f"{interrupts.verb}{interrupts.progress()}", *interrupts.places])
-    _print_error(f"fakempi: {text}")
+    print_error(f"fakempi: {text}")
     trace = None if script.universe is None else recorded_trace(script.universe, interrupt)
     if trace is not None:
         if interrupts.places:
@@ -148,9 +171,9 @@ def _report_result(result: Run[int], script: Program, options: Namespace) -> Non
     _save(result.trace, script, options.trace)
     _report_findings(result.findings, result.suppressed, options)
     if text := unused_text(result.unused_suppressions):
-        _print_error(f"fakempi: {text}")
+        print_error(f"fakempi: {text}")
     if options.summary or (sys.stderr.isatty() and not options.quiet):
-        _print_error("\n  ".join([_summary(result), *(_collective_calls(result) if options.summary else ())]))
+        print_error("\n  ".join([_summary(result), *(_collective_calls(result) if options.summary else ())]))
 
 
 def report_failure(
@@ -167,9 +190,9 @@ def report_failure(
     if isinstance(error, RankError):
         return _failed(error, nprocs, script, how)
     timed_out = isinstance(error, RunTimeoutError)
-    _print_error(f"fakempi: {error}" if timed_out else str(error))
+    print_error(f"fakempi: {error}" if timed_out else str(error))
     for line in [*([] if timed_out else _exit_codes(script)), *([how] if how else [])]:
-        _print_error(f"  {line}")
+        print_error(f"  {line}")
     return TIMED_OUT if timed_out else FAILED
 
 
@@ -191,14 +214,14 @@ def _report_findings(findings: Sequence[Finding], suppressed: Sequence[Finding],
         if path:
             Path(path).write_text(text + "\n", encoding="utf-8")
         else:
-            _print_error(text)
+            print_error(text)
     elif options.strict or any(finding.kind not in NOTES for finding in findings):
         kinds = list(dict.fromkeys(finding.kind for finding in findings))
         if kinds:
             hint = f"for details, run: fakempi explain {'KIND' if kinds[1:] else kinds[0]}"
-            _print_error("\n  ".join([f"fakempi: {headline(findings)} ({hint})", *lines(findings)]))
+            print_error("\n  ".join([f"fakempi: {headline(findings)} ({hint})", *lines(findings)]))
     if suppressed and (options.strict or options.summary):
-        _print_error("\n  ".join([f"fakempi: {headline(suppressed)} suppressed", *lines(suppressed)]))
+        print_error("\n  ".join([f"fakempi: {headline(suppressed)} suppressed", *lines(suppressed)]))
 
 
 def _save(trace: RecordedTrace | None, script: Program, path: str) -> None:
@@ -276,7 +299,8 @@ def _debug_port(options: Namespace) -> int:
     return int(options.debug_port)
 
 
-def _print_error(text: str) -> None:
+def print_error(text: str) -> None:
+    """Print a text on standard error, after all output so far."""
     sys.stdout.flush()
     write_text(sys.stderr, printable(text, keep=LAYOUT_CHARACTERS))
     sys.stderr.flush()
@@ -291,17 +315,17 @@ def _failed(error: RankError, nprocs: int, script: Program, hint: str) -> int:
     if isinstance(cause, Aborted):
         without_finalize = isinstance(cause, ExitWithoutFinalize)
         why = " before MPI.Finalize, which ended the run" if without_finalize else ""
-        _print_error(f"fakempi: {error.name} called {cause.call}({cause.errorcode}){why}")
+        print_error(f"fakempi: {error.name} called {cause.call}({cause.errorcode}){why}")
         return cause.errorcode & 0xFF or (KILLED if without_finalize else 0)
     if isinstance(cause, Killed):
-        _print_error(f"fakempi: {error.name} of {nprocs} failed, which ended the run: {cause}{how}")
+        print_error(f"fakempi: {error.name} of {nprocs} failed, which ended the run: {cause}{how}")
         return SIGNALED + cause.number
-    _print_error(printed(cause).rstrip())
+    print_error(printed(cause).rstrip())
     failed_copy = isinstance(cause, ImportError) and not isinstance(cause, ModuleNotFoundError) and not _needs_mpi(cause)
     if failed_copy and not isinstance(script, ProcessProgram):
-        _print_error("fakempi: if the import works without fakempi, try fakempi run --processes: each rank has its modules")
+        print_error("fakempi: if the import works without fakempi, try fakempi run --processes: each rank has its modules")
     rank = f"{error.name} of {nprocs}" if error.rank < nprocs else error.name  # a spawned rank has another COMM_WORLD
-    _print_error("\n".join([f"fakempi: {rank} failed, which ended the run{how}", *error.other_failures()]))
+    print_error("\n".join([f"fakempi: {rank} failed, which ended the run{how}", *error.other_failures()]))
     return FAILED
 
 

@@ -24,7 +24,7 @@ COMPARE_OUTPUT = "what to compare between schedules: output (default) with its o
 def add_run(run: ArgumentParser) -> None:
     """Add the options of `fakempi run`."""
     run.usage = "fakempi run -n N [options] script.py [arguments]\n       fakempi run -n N [options] -m module [arguments]"
-    run.add_argument("-n", "-np", dest="ranks", metavar="N", required=True, help="number of ranks")
+    _add_ranks(run)
     run.add_argument("--cost", metavar="MODEL", help="cost model of messages; see below")
     run.add_argument("--backend", choices=("auto", "greenlets", "threads"), default="auto", help=BACKEND)
     tables = "a table (plain, the default, mpich or openmpi), operation=name, operation=./file.py"
@@ -63,6 +63,17 @@ def add_run(run: ArgumentParser) -> None:
     _add_script(run)
 
 
+def _add_ranks(command: ArgumentParser) -> None:
+    command.add_argument(
+        "-n", "-np", dest="ranks", metavar="N", required=True, help="number of ranks, or several, smallest first: 1..16,64"
+    )
+    command.add_argument(
+        "--all", dest="all_numbers", action="store_true", help="of several numbers, do not stop at the first that fails"
+    )
+    minimum = "skip the numbers of -n below N, on which the program cannot run"
+    command.add_argument("--min-ranks", type=positive, metavar="N", default=1, help=minimum)
+
+
 def _add_script(command: ArgumentParser) -> None:
     command.add_argument("--share", metavar="NAME", action="append", default=[], help="share a package between ranks")
     command.add_argument("--private", metavar="NAME", action="append", default=[], help="give each rank a copy of a package")
@@ -78,7 +89,7 @@ def add_check(check: ArgumentParser) -> None:
     check.usage = (
         "fakempi check -n N [options] script.py [arguments]\n       fakempi check -n N [options] -m module [arguments]"
     )
-    check.add_argument("-n", "-np", dest="ranks", metavar="N", required=True, help="number of ranks")
+    _add_ranks(check)
     check.add_argument("--runs", type=positive, metavar="N", default=1000, help="maximum number of runs (default 1000)")
     check.add_argument("--seconds", type=seconds, metavar="S", help="start no further run after S seconds")
     check.add_argument("--jobs", type=jobs, metavar="N", default=1, help="worker processes (default 1)")

@@ -1,0 +1,61 @@
+"""The result of a script on one number of ranks, and the verdict on several numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from fakempi.apps.cli.rank_counts.parsing import on_ranks
+
+Kind: TypeAlias = Literal["clean", "so far", "refused", "fails", "not run"]
+"""How a number ended: no failure in all or in some schedules, rejected by the program, a failure, or no run."""
+
+CLEAN, FAILS, SO_FAR = 0, 1, 4
+
+
+@dataclass(frozen=True)
+class NumberResult:
+    """The result on one number of ranks: its kind, a text for its line, and the real time in seconds."""
+
+    nprocs: int
+    kind: Kind
+    text: str
+    seconds: float = 0.0
+
+    def line(self, width: int) -> str:
+        """Return the line of this number; `width` is the number of digits of the largest one."""
+        noun = "rank " if self.nprocs == 1 else "ranks"
+        time = "" if self.kind == "not run" else f" ({self.seconds:.1f} s)"
+        return f"{self.nprocs:>{width}} {noun}  {self.text}{time}"
+
+
+def verdict(results: Sequence[NumberResult], requested: Sequence[int], clean: str = "clean") -> str:
+    """Return a line on all numbers, by their kind; `clean` is the word for a number without a failure."""
+    of = {
+        kind: [result.nprocs for result in results if result.kind == kind]
+        for kind in ("clean", "so far", "refused", "fails", "not run")
+    }
+    parts, failing = [], of["fails"]
+    if failing:
+        parts.append(f"fails on {on_ranks(failing)}")
+    if of["clean"]:
+        parts.append(f"{clean} on {on_ranks(of['clean'])}")
+    if of["so far"]:
+        parts.append(f"clean so far on {on_ranks(of['so far'])}")
+    if of["refused"]:
+        parts.append(f"refused by the program on {on_ranks(of['refused'])}")
+    rest = requested[len(results) :]
+    skipped = sorted([*of["not run"], *rest])
+    if skipped:
+        hint = " (--all runs them)" if failing and rest else ""
+        parts.append(f"not run on {on_ranks(skipped)}{hint}")
+    return "; ".join(parts)
+
+
+def exit_code(results: Sequence[NumberResult]) -> int:
+    """Return 1 if a number fails; 0 if all that the program accepts are clean, and there is one; otherwise 4."""
+    kinds = {result.kind for result in results}
+    if "fails" in kinds:
+        return FAILS
+    return CLEAN if kinds <= {"clean", "refused"} and "clean" in kinds else SO_FAR

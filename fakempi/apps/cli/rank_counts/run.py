@@ -1,0 +1,143 @@
+"""`fakempi run`: on one number of ranks, or with `-n 1..16` on several, smallest first."""
+
+from __future__ import annotations
+
+import io
+import os
+import shlex
+import stat
+import sys
+from argparse import Namespace
+from collections.abc import Sequence
+from contextlib import suppress
+from time import monotonic
+from typing import Any
+
+from fakempi.apps.cli.rank_counts.parsing import are_several, check_single, numbers_of
+from fakempi.apps.cli.rank_counts.refusal import may_refuse, refusal
+from fakempi.apps.cli.rank_counts.results import NumberResult, verdict
+from fakempi.apps.cli.running import ScriptEnd, command_of, print_error, ranks_of, run_command, script_of
+from fakempi.apps.cli.searches.recorded_input import RecordedInput, restored_input
+from fakempi.core import options as parse
+from fakempi.errors.plurals import counted
+from fakempi.processes.program import wants_processes
+
+
+def run_script(options: Namespace) -> int:
+    """Run the script; returns the exit code."""
+    command = command_of(options)
+    if are_several(options.ranks):
+        return run_numbers(command, options)
+    check_single(options)
+    return run_command(command, ranks_of(options), options).code
+
+
+def run_numbers(command: list[str], options: Namespace) -> int:
+    """Run the script on each number, under a heading, then print a line for each number; returns the exit code.
+
+    It is the code of the smallest number that fails. If none fails, it is 0, or the program's own code if the program
+    accepts none of the numbers.
+    """
+    _check_options(options)
+    numbers = numbers_of(options)
+    results: list[NumberResult] = []
+    codes: dict[str, int] = {}  # kind of result -> exit code of the first number
+    code, note = 0, ""
+    with restored_input(sys.stdin):
+        next_input = _inputs(options)
+        for nprocs in numbers:
+            if not options.quiet:
+                print_error(f"fakempi: {counted(nprocs, 'rank', ',')}")
+            next_input()
+            started = monotonic()
+            end = run_command(command, nprocs, options)
+            if isinstance(end.error, SyntaxError):
+                return end.code
+            if end.interrupted:
+                code, note = end.code, f"interrupted on {counted(nprocs, 'rank', ',')}"
+                break
+            next_input()
+            results.append(_result(command, nprocs, end, options, monotonic() - started))
+            codes.setdefault(results[-1].kind, end.code)
+            if results[-1].kind == "fails" and not options.all_numbers:
+                break
+    width = len(str(numbers[-1]))
+    lines = [result.line(width) for result in results] + [note] * bool(note) + [verdict(results, numbers, "passes")]
+    failing = next((result.nprocs for result in results if result.kind == "fails"), 0)
+    if failing:
+        lines.append(f"replay: {shlex.join(_replay_command(options, failing))}")
+    print_error("\n  ".join([f"fakempi: {options.ranks} ranks", *filter(None, lines)]))
+    return code or codes.get("fails", codes.get("clean", codes.get("refused", 0)))
+
+
+def _check_options(options: Namespace) -> None:
+    """Reject options for a single run."""
+    given = {
+        "--trace": options.trace, "--interactive": options.interactive, "--debug": options.debug,
+        "--schedule": options.schedule, f"--findings {options.findings}": options.findings != "text",
+    }  # fmt: skip
+    for name, is_given in given.items():
+        if is_given:
+            raise parse.usage_error(f"{name} is for a single run, and -n {options.ranks} is for several: use one number.")
+
+
+def _inputs(options: Namespace) -> RewoundInput:
+    """Return what lets the next run read standard input from its beginning."""
+    return RewoundInput(sys.stdin, bool(options.processes or wants_processes()))
+
+
+class RewoundInput:
+    """Standard input for several runs in turn: each reads it from its beginning, unless it is a terminal.
+
+    Ranks that are processes inherit the file itself, which is rewound; for them, a pipe has its text only once.
+    """
+
+    def __init__(self, source: Any, inherited: bool) -> None:
+        self.recorded, self.source, self.inherited = RecordedInput(source or io.StringIO()), source, inherited
+
+    def __call__(self) -> None:
+        """Prepare standard input for a run."""
+        source = self.source
+        if source is None or (isinstance(source, io.TextIOBase) and source.isatty()):
+            return
+        if not self.inherited:
+            sys.stdin = self.recorded.stream()
+            return
+        with suppress(OSError, ValueError, AttributeError):  # no file
+            number = source.fileno()
+            if stat.S_ISREG(os.fstat(number).st_mode):
+                os.lseek(number, 0, os.SEEK_SET)
+
+
+def _result(command: Sequence[str], nprocs: int, end: ScriptEnd, options: Namespace, seconds: float) -> NumberResult:
+    """Return the result on one number of ranks; if it may be a refusal, the program runs once more."""
+    if not end.code:
+        return NumberResult(nprocs, "clean", "passes", seconds)
+    if end.without_messages and (end.error is None or may_refuse(end.error)):
+        message = refusal(script_of(command, options), nprocs, backend=options.backend, timeout=options.timeout)
+        if message:
+            return NumberResult(nprocs, "refused", f"refused by the program: {message}", seconds)
+    reason = "" if end.error is None else f": {str(end.error).splitlines()[0].rstrip(':')}"
+    return NumberResult(nprocs, "fails", f"fails with exit code {end.code}{reason}", seconds)
+
+
+def _replay_command(options: Namespace, nprocs: int) -> list[str]:
+    """Return the command line of the user with one number of ranks, and without the options for several."""
+    words, command = list(options.argv), ["fakempi"]
+    own = len(words) - len(options.module or options.code or options.command)  # the script's arguments are not ours
+    skip = False
+    for index, word in enumerate(words):
+        if skip:
+            skip = False
+        elif index >= own:
+            command.append(word)
+        elif word in ("-n", "-np"):
+            command += [word, str(nprocs)]
+            skip = True
+        elif word == "--min-ranks":
+            skip = True
+        elif word.startswith("-n") and word.lstrip("-np=") == options.ranks:
+            command.append(f"-n{nprocs}")
+        elif word != "--all" and not word.startswith("--min-ranks="):
+            command.append(word)
+    return command
