@@ -22,6 +22,7 @@ json_format     schedules in JSON
 goal            read GOAL, the text format of LogGOPSim
 goal_writing    write GOAL
 msccl           read the XML of MSCCL
+msccl_in_place  where the buffers of an MSCCL file in place are
 msccl_writing   write the XML of MSCCL
 msccl_xml       parse the XML of MSCCL
 """
