@@ -49,10 +49,8 @@ def place(
     for rank, own in enumerate(sizes):
         if name in EQUAL and not uneven:
             own["output"] = largest
-        if not own["input"] and (name != "broadcast" or rank == root):
-            own["input"] = own["output"]
-        elif name in EQUAL and name != "broadcast":
-            own["input"] = own["output"]
+        if name != "broadcast" or rank == root:
+            own["input"] = own["input"] if own["input"] and (name not in EQUAL or uneven) else own["output"]
     return sizes, [{"input": ("output", 0)} for _ in sizes]
 
 

@@ -146,7 +146,8 @@ def test_an_alltoall_in_place() -> None:
         other = 1 - rank
         text += f'<gpu id="{rank}" i_chunks="{other + 1}" o_chunks="0" s_chunks="1">'
         text += f'<tb id="0" send="{other}" recv="{other}" chan="0">'
-        for s, (kind, source, target) in enumerate((("s", f"i{other}", "s0"), ("r", "i0", "s0"), ("cpy", "s0", f"i{other}"))):
+        steps = [("s", f"i{other}", "s0"), ("r", "i0", "s0"), ("cpy", "s0", f"i{other}")]
+        for s, (kind, source, target) in enumerate(steps):
             text += f'<step s="{s}" type="{kind}" srcbuf="{source[0]}" srcoff="{source[1]}" dstbuf="{target[0]}" '
             text += f'dstoff="{target[1]}" cnt="1" depid="-1" deps="-1" hasdep="0"/>'
         text += "</tb></gpu>"
