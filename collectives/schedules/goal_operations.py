@@ -119,7 +119,7 @@ def _read_attributes(tokens: Tokens, rank: RankOperations, step: Step, start: in
                 f"rank {rank.number} uses {unit} {first} and {unit} {value}, but fakempi models one {unit} per rank, so its "
                 f"times would be wrong; use one {unit} per rank, or a rank for each {unit}",
             )
-    return replace(step, tag=given.get("tag", 0)) if step.kind != "compute" else step
+    return replace(step, tag=given["tag"]) if given.get("tag") else step
 
 
 def _noted(tokens: Tokens, note: Note, step: Step) -> Step:

@@ -15,8 +15,8 @@ from collectives.schedules.errors import InvalidScheduleError
 from collectives.schedules.goal_writing import HEADER, NOTE
 
 _TOKEN: Final = re.compile(
-    r"(?P<space>[ \t\r\n\v\f]+)|(?P<comment>//[^\r\n]*|/\*.*?\*/)|(?P<number>-?[0-9]+)|(?P<word>[A-Za-z_][A-Za-z0-9_]*)"
-    r"|(?P<mark>[{}:])|(?P<open>/\*)|(?P<other>.)",
+    r"[ \t\r\n\v\f]*(?:(?P<word>[A-Za-z_][A-Za-z0-9_]*)|(?P<number>-?[0-9]+)|(?P<mark>[{}:])"
+    r"|(?P<comment>//[^\r\n]*|/\*.*?\*/)|(?P<open>/\*)|(?P<other>[^ \t\r\n\v\f]))",
     re.DOTALL,
 )
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
@@ -96,22 +96,19 @@ class Tokens:
         """Yield the tokens, and the end of the text again and again."""
         note: Note | None = None
         for match in _TOKEN.finditer(self._text):
-            kind, position = match.lastgroup, match.start()
-            if kind == "space":
-                continue
-            text = match[0]
-            if kind == "comment":
-                if text.startswith(HEADER):
-                    self.header = self._json(text[len(HEADER) :], position)
-                elif text.startswith(NOTE):
-                    note = Note(self._json(text[len(NOTE) :], position), position)
-            elif kind == "open":
-                raise self.error(position, "the comment has no end: expected */")
-            elif kind == "other" or kind is None:
-                raise self.error(position, f"unexpected character {text!r}")
-            else:
+            kind = match.lastgroup or "other"
+            text, position = match[kind], match.start(kind)
+            if kind in ("word", "number", "mark"):
                 yield Token(kind, text, position, note)
                 note = None
+            elif kind == "open":
+                raise self.error(position, "the comment has no end: expected */")
+            elif kind == "other":
+                raise self.error(position, f"unexpected character {text!r}")
+            elif text.startswith(HEADER):
+                self.header = self._json(text[len(HEADER) :], position)
+            elif text.startswith(NOTE):
+                note = Note(self._json(text[len(NOTE) :], position), position)
         while True:
             yield Token("end", "", len(self._text), note)
 
