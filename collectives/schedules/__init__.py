@@ -19,10 +19,7 @@ faults          Fault
 running         the algorithm of a schedule, and its exact claims
 formats         load and save files
 json_format     schedules in JSON
-goal            read GOAL, the text format of LogGOPSim
-goal_tokens     the tokens of GOAL
-goal_operations read the operations of a rank in GOAL
-goal_writing    write GOAL
+goal            read and write GOAL, the text format of LogGOPSim
 msccl           read the XML of MSCCL
 msccl_in_place  where the buffers of an MSCCL file in place are
 msccl_writing   write the XML of MSCCL

@@ -7,13 +7,13 @@ from typing import Final
 
 from collectives.schedules import json_format
 from collectives.schedules.errors import InvalidScheduleError
-from collectives.schedules.goal_tokens import Note, Tokens
+from collectives.schedules.goal.tokens import Note, Tokens
 from collectives.schedules.step import UNKNOWN, Range, Step
 
 KINDS: Final = ("send", "recv", "calc")
 WAITS: Final = ("requires", "irequires")
 AFTER_LABELS: Final = (":", *WAITS)
-"""What follows a label at the beginning of a statement: words such as `tag` may be labels, too."""
+"""A label at the beginning of a statement is followed by one of these. Words such as `tag` may be labels, too."""
 
 WILDCARD: Final = "wildcards are not supported, since timing decides what they match"
 

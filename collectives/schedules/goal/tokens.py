@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from collectives.schedules.errors import InvalidScheduleError
-from collectives.schedules.goal_writing import HEADER, NOTE
+from collectives.schedules.goal.writing import HEADER, NOTE
 
 _TOKEN: Final = re.compile(
     r"[ \t\r\n\v\f]*(?:(?P<word>[A-Za-z_][A-Za-z0-9_]*)|(?P<number>-?[0-9]+)|(?P<mark>[{}:])"
