@@ -16,9 +16,11 @@ from collectives.schedules.goal.writing import HEADER, NOTE
 
 _TOKEN: Final = re.compile(
     r"[ \t\r\n\v\f]*(?:(?P<word>[A-Za-z_][A-Za-z0-9_]*)|(?P<number>-?[0-9]+)|(?P<mark>[{}:])"
-    r"|(?P<comment>//[^\r\n]*|/\*.*?\*/)|(?P<open>/\*)|(?P<other>[^ \t\r\n\v\f]))",
+    r"|(?P<comment>//[^\r\n]*|/\*.*?\*/)|(?P<open>/\*)|(?P<other>[^ \t\r\n\v\f])|(?P<end>\Z))",
     re.DOTALL,
 )
+"""A match at each position: without `end`, white space at the end would be searched in quadratic time."""
+
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 MAX_DIGITS: Final = 15
 """Longer numbers of bytes, tags and nanoseconds are rejected."""
@@ -101,6 +103,8 @@ class Tokens:
             if kind in ("word", "number", "mark"):
                 yield Token(kind, text, position, note)
                 note = None
+            elif kind == "end":
+                break
             elif kind == "open":
                 raise self.error(position, "the comment has no end: expected */")
             elif kind == "other":

@@ -32,6 +32,7 @@ def steps(text: str) -> Schedule:
     [
         PLAIN.replace("\n", "\r\n"),
         PLAIN.replace("\n", " "),
+        "\n" * 200_000 + PLAIN + " " * 200_000,
         PLAIN.replace(" ", "\n"),
         PLAIN.replace(" ", "\t \n\t"),
         PLAIN.replace("\n", " // the rest of the line: } rank 7 {\n"),
