@@ -19,9 +19,9 @@ faults          Fault
 running         the algorithm of a schedule, and its exact claims
 formats         load and save files
 json_format     schedules in JSON
-goal            read GOAL, the text format of LogGOPSim
-goal_writing    write GOAL
+goal            read and write GOAL, the text format of LogGOPSim
 msccl           read the XML of MSCCL
+msccl_in_place  where the buffers of an MSCCL file in place are
 msccl_writing   write the XML of MSCCL
 msccl_xml       parse the XML of MSCCL
 """

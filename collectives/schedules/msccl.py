@@ -16,6 +16,7 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from collectives.schedules import msccl_in_place
 from collectives.schedules.errors import InvalidScheduleError
 from collectives.schedules.msccl_writing import COMMENT as COMMENT
 from collectives.schedules.msccl_writing import write as write
@@ -56,12 +57,12 @@ def read(text: str) -> Schedule:
     chunk = notes.pop("chunk_bytes", CHUNK_BYTES)
     operation = notes.pop("operation", algo.text("coll"))
     gpus = [_read_gpu(element, chunk, ranks) for element in sorted(algo.children, key=lambda gpu: gpu.number("id"))]
-    in_place = algo.number("inplace", 0) == 1
+    aliases = _place(operation, gpus, chunk, notes) if algo.number("inplace", 0) == 1 else ()
     return Schedule(
         ranks=ranks,
         steps=[gpu.steps for gpu in gpus],
         buffers=[gpu.sizes for gpu in gpus],
-        aliases=[_aliases(operation, gpu) for gpu in gpus] if in_place else (),
+        aliases=aliases,
         name=algo.text("name"),
         operation=operation,
         buffering=notes.pop("buffering", "infinite"),
@@ -93,14 +94,22 @@ def _notes(comments: list[str]) -> dict[str, Any]:
     return {}
 
 
-def _aliases(operation: str, gpu: _Gpu) -> dict[str, tuple[str, int]]:
-    """Return which buffer of an operation in place is part of the other one."""
-    if operation in ("reduce_scatter", "reduce_scatter_block"):
-        return {"output": ("input", gpu.rank * gpu.sizes["output"])}
-    offset = gpu.rank * gpu.sizes["input"] if operation == "allgather" else 0
-    if gpu.sizes["output"] < offset + gpu.sizes["input"]:
-        gpu.sizes["output"] = offset + gpu.sizes["input"]
-    return {"input": ("output", offset)}
+def _place(operation: str, gpus: list[_Gpu], chunk: int, notes: dict[str, Any]) -> list[dict[str, tuple[str, int]]]:
+    """Return which buffer of an operation in place is part of the other one, and complete the sizes of both."""
+    declared = [{name: gpu.sizes[name] // chunk for name in ("input", "output")} for gpu in gpus]
+    used: list[dict[str, int]] = []
+    for gpu in gpus:
+        ends: dict[str, int] = {}
+        for step in gpu.steps:
+            for where in (step.source, step.target):
+                if where is not None:
+                    ends[where.buffer] = max(ends.get(where.buffer, 0), where.stop // chunk)
+        used.append(ends)
+    uneven = notes.get("counts") is not None
+    sizes, aliases = msccl_in_place.place(operation, declared, used, root=notes.get("root", 0), uneven=uneven)
+    for gpu, complete in zip(gpus, sizes, strict=True):
+        gpu.sizes.update({name: size * chunk for name, size in complete.items()})
+    return [{name: (whole, at * chunk) for name, (whole, at) in each.items()} for each in aliases]
 
 
 def _read_gpu(element: Element, chunk: int, ranks: int) -> _Gpu:

@@ -139,7 +139,7 @@ def test_a_schedule_file_is_compared_with_the_catalogue(ring: Path, tmp_path: Pa
     ("arguments", "part"),
     [
         (["verify", "none.goal"], "none.goal: No such file"),
-        (["verify", "bad.goal"], "bad.goal: line 1: expected"),
+        (["verify", "bad.goal"], "bad.goal: line 1, column 1: expected"),
         (["verify", "barrier.goal"], "the schedule does not name its operation"),
         (["verify", "barrier.goal", "--operation", "shuffle"], "unknown operation 'shuffle'"),
         (["verify", "barrier.goal", "--operation", "none.json"], "none.json: No such file"),

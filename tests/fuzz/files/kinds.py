@@ -150,10 +150,33 @@ SMALL = (
 )
 
 
+FOREIGN = {
+    ".goal": """num_ranks 2 /* both
+ranks */ rank 0 { l1: send 8b to 1 cpu 1 nic 0 // no tag
+l2: calc 5 cpu 1 requires l1 irequires l3 l3: recv 8 b from 1 tag 2 cpu 1 }
+rank 1 { recv 8b from 0 l2 requires l1 l1: calc 7 l2: send 8b to 0 tag 2 }
+""",
+    ".xml": """<algo name="x" proto="LL" nchannels="1" nchunksperloop="2" ngpus="2" coll="allgather" inplace="1">
+"""
+    + "".join(
+        f"""<gpu id="{rank}" i_chunks="0" o_chunks="2" s_chunks="0"><tb id="0" send="{1 - rank}" recv="{1 - rank}" chan="0">
+<step s="0" type="s" srcbuf="o" srcoff="{rank}" dstbuf="o" dstoff="{rank}" cnt="1" depid="-1" deps="-1" hasdep="0"/>
+<step s="1" type="r" srcbuf="o" srcoff="{1 - rank}" dstbuf="o" dstoff="{1 - rank}" cnt="1" depid="-1" deps="-1" hasdep="0"/>
+</tb></gpu>
+"""
+        for rank in range(2)
+    )
+    + "</algo>\n",
+}
+"""Schedules as other tools write them."""
+
+
 def _schedules(suffix: str) -> Callable[[], list[bytes]]:
     def make() -> list[bytes]:
         chosen = [("allreduce", "ring"), ("allgather", "ring")] if suffix == ".xml" else SMALL
         found = [_written(_recorded(operation, name, p, 24), suffix) for operation, name in chosen for p in (2, 3)]
+        if suffix in FOREIGN:
+            found.append(FOREIGN[suffix].encode())
         return found + ([_written(_recorded(*chosen[0], 3, 24), suffix)] if suffix != ".json" else [])
 
     return make
