@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from fakempi.apps.watch.mpi_calls import COMMUNICATORS, RECEIVES, SENDS, WAITS, arguments, given, is_mpi, operation
@@ -35,7 +36,7 @@ class Waits:
         frame, name = own_frame(thread), "" if thread["main"] else str(thread["name"])
         place = site(str(frame["file"]), int(frame["line"]))
         if state.kind == "silent":
-            text = f"`{call['text']}`, C code that holds the interpreter lock," if call else "C code holds the interpreter lock"
+            text = f"C code holds the interpreter lock in `{call['text']}`" if call else "C code holds the interpreter lock"
             return BlockedRank(state.number, text, place, state.since, ())
         if state.looping and thread["main"]:
             return BlockedRank(state.number, "a loop that changes nothing", place, state.since, ())
@@ -47,9 +48,11 @@ class Waits:
         made = call.get("made")
         label = str(call["name"])
         if isinstance(made, Mapping) and "name" in made:
-            label = f"{label} of {made['name']} (line {made['line']})"
+            request = f"{made['name']} at line {made['line']}"
+            events = tuple(replace(event, where=f"{event.where}; {request}") for event in events)
+            events = events or (AwaitedEvent("other", where=request),)
         if not events:
-            return BlockedRank(state.number, label if made else _with_arguments(call), place, state.since, (), thread=name)
+            return BlockedRank(state.number, _with_arguments(call), place, state.since, (), thread=name)
         receives = [event for event in events if event.kind == "receive"]
         return BlockedRank(state.number, label, place, state.since, events, bool(receives and receives[0].peer is None), thread=name)
 

@@ -16,7 +16,10 @@ Cause = Callable[[Sequence[RankState], Waits, Names], Iterator[str]]
 
 def causes(states: Sequence[RankState], waits: Waits, names: Names) -> list[str]:
     """Return the causes that apply."""
-    return list(dict.fromkeys(text for cause in CAUSES for text in cause(states, waits, names)))
+    found = list(dict.fromkeys(text for cause in CAUSES for text in cause(states, waits, names)))
+    if found or waits.near_misses():
+        return found
+    return list(missing_ranks(states, waits, names))
 
 
 def place(state: RankState) -> str:
@@ -32,7 +35,13 @@ def different_tests(states: Sequence[RankState], waits: Waits, names: Names) -> 
     tests: dict[str, list[int]] = {}
     for state in states:
         if state.kind in ("python", "silent"):
-            tests.setdefault(state.test or "no test", []).append(state.number)
+            tests.setdefault(state.test, []).append(state.number)
+    for short in [each for each in tests if "/" not in each]:  # from the stack of a rank that did not answer
+        full = next((each for each in tests if each.partition("[")[0].endswith(f"/{short}")), None)
+        if full is not None:
+            tests[full] += tests.pop(short)
+    if "" in tests:
+        tests["no test"] = tests.pop("")
     if len(tests) > 1:
         yield "ranks are in different tests: " + "; ".join(f"{names.text(ranks)}: {test}" for test, ranks in tests.items())
 
@@ -60,7 +69,7 @@ def _exit_argument(status: Mapping[str, Any]) -> str:
 
 
 def different_collectives(states: Sequence[RankState], waits: Waits, names: Names) -> Iterator[str]:
-    """Ranks of one communicator call different collective operations, or some are in none."""
+    """Ranks of one communicator call different collective operations."""
     for members, calls in _collective_calls(states, waits).items():
         operations: dict[tuple[str, str], list[int]] = {}
         for number, (label, where) in calls.items():
@@ -69,15 +78,17 @@ def different_collectives(states: Sequence[RankState], waits: Waits, names: Name
         if len(kinds) > 1:
             text = "; ".join(f"{names.text(ranks)}: {label} at {where}" for (label, where), ranks in operations.items())
             yield f"different collective calls on one communicator: {text}"
-        absent = [each for each in members if each not in calls]
-        if absent and len(kinds) == 1:
-            label = next(iter(operations))[0]
-            by_number = {state.number: state for state in states}
-            known = [by_number[each] for each in absent if each in by_number and by_number[each].kind in ("python", "silent")]
-            at = ", ".join(dict.fromkeys(place(state) for state in known))
-            verb = "is" if len(known) == 1 else "are"
-            if known:
-                yield f"{names.text(state.number for state in known)} {verb} not in {label}, but at {at}"
+
+
+def missing_ranks(states: Sequence[RankState], waits: Waits, names: Names) -> Iterator[str]:
+    """Ranks are not in the collective operation of the others: the cause if nothing else is known."""
+    by_number = {state.number: state for state in states if state.kind in ("python", "silent")}
+    for members, calls in _collective_calls(states, waits).items():
+        absent = [by_number[each] for each in members if each not in calls and each in by_number]
+        if absent:
+            label, at = next(iter(calls.values()))[0], ", ".join(dict.fromkeys(map(place, absent)))
+            verb = "is" if len(absent) == 1 else "are"
+            yield f"{names.text(state.number for state in absent)} {verb} not in {label}, but at {at}"
 
 
 def _collective_calls(states: Sequence[RankState], waits: Waits) -> dict[tuple[int, ...], dict[int, tuple[str, str]]]:

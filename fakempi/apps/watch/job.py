@@ -40,13 +40,16 @@ class WatchOptions:
 class Watch:
     """The watch over one command."""
 
-    def __init__(self, options: WatchOptions, listener: Listener, job: subprocess.Popen[bytes]) -> None:
+    def __init__(
+        self, options: WatchOptions, listener: Listener, job: subprocess.Popen[bytes], signals: list[int]
+    ) -> None:
         self.options, self.listener, self.job = options, listener, job
         self.start = monotonic()
         self.number = 0
         self.children: dict[int, tuple[int, int]] = {}  # pid of a rank -> its subprocesses: their number and processor time
         self.reported = 0.0  # the time of the last movement that was reported
-        self.signals: list[int] = []
+        self.interrupted = False
+        self.signals = signals  # numbers of signals that have arrived
 
     def run(self) -> int:
         """Return the exit code: that of the command, or 124 if the job hung and was ended."""
@@ -57,9 +60,7 @@ class Watch:
             self.number += 1
             for each in self.listener.processes:
                 each.request("sample", self.number)
-            moved = self._last_movement()
-            if moved is not None and monotonic() - moved >= self.options.after and moved != self.reported:
-                self.reported = moved
+            if self._hangs():
                 self.write_report("")
                 if not self.options.keep:
                     self.end()
@@ -68,10 +69,35 @@ class Watch:
         return code if code >= 0 else 128 - code
 
     def _wait(self) -> None:
-        """Receive answers until the next sample, the end of the job, or a signal."""
-        end = monotonic() + INTERVAL
+        """Receive answers until the next sample, the end of the job, or a signal.
+
+        If that takes far longer, this process was suspended, and probably so were the ranks: their time begins again.
+        """
+        begin = monotonic()
+        end = begin + INTERVAL
         while monotonic() < end and self.job.poll() is None and not self.signals:
             self.listener.receive(min(0.1, max(0.0, end - monotonic())))
+        if monotonic() - begin > 5 * INTERVAL:
+            for each in self.listener.processes:
+                each.moved = monotonic()
+
+    def _hangs(self) -> bool:
+        """Return whether no rank has moved for the time of `--after`, and this was not reported.
+
+        One interval more is needed, as the pending call that notices movement is registered by the sample after the last
+        movement. A sample of this moment decides, as the last one may be a second old.
+        """
+        limit = self.options.after + INTERVAL
+        moved = self._last_movement()
+        if moved is None or monotonic() - moved < limit or moved == self.reported:
+            return False
+        self.number += 1
+        self.listener.collect("sample", self.number, 1.0)
+        moved = self._last_movement()
+        if moved is None or monotonic() - moved < limit or self.job.poll() is not None:
+            return False
+        self.reported = moved
+        return True
 
     def _last_movement(self) -> float | None:
         """Return when a rank has last moved; None without ranks."""
@@ -98,7 +124,7 @@ class Watch:
 
     def _on_signal(self, number: int) -> int | None:
         """Report; returns the exit code if the job is over."""
-        if number == signal.SIGINT and self.reported < 0:  # the second Ctrl-C
+        if number == signal.SIGINT and self.interrupted:  # the second Ctrl-C
             self.end()
             return 130
         reasons = {signal.SIGINT: "Ctrl-C (press it again to end the job)", signal.SIGTERM: "SIGTERM"}
@@ -106,8 +132,7 @@ class Watch:
         if number == signal.SIGTERM:
             self.end()
             return 128 + number
-        if number == signal.SIGINT:
-            self.reported = -1.0
+        self.interrupted = self.interrupted or number == signal.SIGINT
         return None
 
     def write_report(self, reason: str) -> None:
@@ -155,9 +180,10 @@ def watch(options: WatchOptions) -> int:
     """
     listener = Listener(options.hosts)
     try:
-        job = subprocess.Popen(list(options.command), env=listener.environment(), start_new_session=True)
-        over_watch = Watch(options, listener, job)
-        with handled((signal.SIGINT, signal.SIGTERM, signal.SIGUSR1), over_watch.signals.append):
+        signals: list[int] = []
+        with handled((signal.SIGINT, signal.SIGTERM, signal.SIGUSR1), signals.append):
+            job = subprocess.Popen(list(options.command), env=listener.environment(), start_new_session=True)
+            over_watch = Watch(options, listener, job, signals)
             try:
                 return over_watch.run()
             except BaseException:

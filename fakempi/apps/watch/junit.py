@@ -35,6 +35,8 @@ def add_entry(path: Path, tests: Sequence[str], text: str) -> None:
     """Add an error for each test to the first test suite of the file."""
     tree = ElementTree.parse(path)
     suite = next(tree.getroot().iter("testsuite"))
+    for each in [each for each in suite.iter("testcase") if not each.get("name")]:
+        suite.remove(each)  # the test that hung, of which pytest knows no result
     for test in tests:
         file, _, name = test.partition("::")
         classes, _, last = name.rpartition("::")

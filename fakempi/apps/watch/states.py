@@ -42,9 +42,18 @@ class RankState:
     @property
     def test(self) -> str:
         """The test of pytest, without its phase."""
+        if self.kind == "silent":  # the last sample is older than the test may be
+            return self.test_of_stack()
         process = self.process
         text = self.report.get("test") or (process.sample.get("test") if process else "") or ""
         return str(text).rpartition(" (")[0] or str(text)
+
+
+    def test_of_stack(self) -> str:
+        """Return the test function that the stack of a rank shows which could not answer."""
+        frames: Sequence[Mapping[str, Any]] = self.threads[0]["frames"] if self.threads else ()
+        found = [each for each in frames if each["own"] and str(each["function"]).startswith("test")]
+        return f"{os.path.basename(found[-1]['file'])}::{found[-1]['function']}" if found else ""
 
 
 def own_frame(thread: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -94,7 +103,7 @@ def group_offsets(ranks: Sequence[WatchedProcess]) -> dict[int, int]:
 
 
 def _state(process: WatchedProcess, number: int, start: float, listener: Listener) -> RankState:
-    since = max(0.0, process.moved - start)
+    since = round(max(0.0, process.moved - start), 1)
     entry = process_entry(process.pid)
     if process.closed:
         return RankState(number, "ended", since, process, process.left or {}, entry)

@@ -125,12 +125,13 @@ class Agent:
     def _remember_output(self) -> None:
         for name in ("stdout", "stderr"):
             stream = getattr(sys, name)
-            if not isinstance(stream, io.TextIOWrapper) or not isinstance(stream.buffer, io.BufferedWriter):
-                continue  # closed, or unbuffered with -u
+            if not isinstance(stream, io.TextIOWrapper):
+                continue  # closed
             stream.flush()
             raw = LastOutput(stream.fileno(), "w", closefd=False)
+            buffer = raw if isinstance(stream.buffer, io.FileIO) else io.BufferedWriter(raw)  # unbuffered with `python -u`
             new = io.TextIOWrapper(
-                io.BufferedWriter(raw), stream.encoding, stream.errors, None, stream.line_buffering, stream.write_through
+                buffer, stream.encoding, stream.errors, None, stream.line_buffering, stream.write_through  # type: ignore[type-var]
             )
             new.mode = "w"  # type: ignore[misc]
             self.streams[name] = raw
@@ -203,7 +204,7 @@ class Agent:
 
     def _test(self) -> str:
         """Return the test that pytest runs: it stores the name in the environment."""
-        return os.environ.get("PYTEST_CURRENT_TEST", "")
+        return os.environ.get("PYTEST_CURRENT_TEST", "") if "_pytest" in sys.modules else ""  # or of a parent process
 
     def _output(self) -> dict[str, str]:
         """Return the last line of each stream, without flushing it."""
