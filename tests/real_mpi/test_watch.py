@@ -1,4 +1,4 @@
-"""`fakempi watch` on a real MPI: programs that hang in fifteen ways are reported with lines and causes, slow ones are not."""
+"""`fakempi watch` on a real MPI: programs that hang in fifteen ways are reported with lines and causes, slow ones not."""
 
 from __future__ import annotations
 
@@ -25,6 +25,14 @@ LIMIT = 120
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="it reads /proc")
 
 
+OPEN_MPI = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+}
+"""Open MPI needs permission for root, and for more ranks than cores."""
+
+
 @dataclass
 class Hang:
     """A program, its number of ranks, and regular expressions for lines of the report."""
@@ -32,18 +40,19 @@ class Hang:
     ranks: int
     lines: list[str]
     command: list[str] = field(default_factory=list)
-    without: str = "a text that no report has"
 
 
 HANGS = {
-    "recv_recv": Hang(2, [r"rank 0: recv\(source=1, tag=7\) at recv_recv.py:7", r"rank 1: recv\(source=0, tag=7\) at recv_recv.py:7",
+    "recv_recv": Hang(2, [r"rank 0: recv\(source=1, tag=7\) at recv_recv.py:7",
+                          r"rank 1: recv\(source=0, tag=7\) at recv_recv.py:7",
                           "cycle: 0 → 1 → 0", "emulator: fakempi check -n 2 .*recv_recv.py"]),
     "mismatched_tags": Hang(2, [r"rank 0: recv\(source=1, tag=7\) at mismatched_tags.py:7",
                                 "near miss: rank 0 has a message from rank 1 with tag 8, but this receive waits for tag 7"]),
     "missing_rank": Hang(3, [r"ranks 0-1: Barrier\(waits for rank 2\) at missing_rank.py:8",
                              "likely cause: rank 2 is not in Barrier, but at missing_rank.py:7"]),
-    "different_collectives": Hang(4, ["likely cause: different collective calls on one communicator: ranks 0-2: Allreduce at "
-                                      "different_collectives.py:11; rank 3: Bcast at different_collectives.py:9"]),
+    "different_collectives": Hang(4, ["likely cause: different collective calls on one communicator: "
+                                      "ranks 0-2: Allreduce at different_collectives.py:11; "
+                                      "rank 3: Bcast at different_collectives.py:9"]),
     "one_raises": Hang(3, [r"ranks 0 and 2: Barrier\(waits for rank 1\) at one_raises.py:9, .*; rank 1 has ended",
                            "likely cause: rank 1 raised ValueError: no data at one_raises.py:8",
                            "    ValueError: no data", "last output of ranks 0-2: before"]),
@@ -55,16 +64,16 @@ HANGS = {
     "file_lock": Hang(2, ["likely cause: rank 1 waits at file_lock.py:16 for the lock of a file that rank 0 holds",
                           "cycle: 0 → 1 → 0"], ["{scratch}/lock"]),
     "thread_lock": Hang(2, [r"rank 0, thread 'receiver': recv\(source=1, tag=5\) at thread_lock.py:15",
-                            "likely cause: rank 0 is not in an MPI call, but in lock.acquire at thread_lock.py:21, and waits for "
-                            "another thread: thread 'receiver' is in comm.recv at thread_lock.py:15"]),
+                            "likely cause: rank 0 is not in an MPI call, but in lock.acquire at thread_lock.py:21, "
+                            "and waits for another thread: thread 'receiver' is in comm.recv at thread_lock.py:15"]),
     "lock_of_interpreter": Hang(2, ["likely cause: rank 1 does not answer at lock_of_interpreter.py:10: C code holds the "
                                     "interpreter lock", "in `library.PMPI_Barrier"]),
     "spawn_parent": Hang(1, [r"rank 0: recv\(source=1, tag=3 in inter .* at spawn_parent.py:10",
                              r"ranks 0-1 of another group \(spawn_child.py\): recv\(source=0, tag=4 .* at spawn_child.py:7",
                              r"cycle: 0 → 1 of another group \(spawn_child.py\) → 0"]),
-    "intercommunicator": Hang(4, [r"ranks 0-1: recv\(source=0, tag=2 in inter \(an intercommunicator\)\) at intercommunicator.py:8",
+    "intercommunicator": Hang(4, [r"ranks 0-1: recv\(source=0, tag=2 in inter .* at intercommunicator.py:8",
                                   "cycle: 0 → 1 → 0"]),
-    "nonblocking_collective": Hang(3, [r"ranks 1-2: Wait\(waits for rank 0; Ibarrier at line 8\) at nonblocking_collective.py:9",
+    "nonblocking_collective": Hang(3, [r"ranks 1-2: Wait\(waits for rank 0; Ibarrier at line 8\) at .*:9",
                                        r"likely cause: rank 0 is not in Ibarrier, but at nonblocking_collective.py:7"]),
 }  # fmt: skip
 SLOW = ["slow_computing", "slow_polling", "slow_sleeping", "slow_sending", "slow_files"]
@@ -74,7 +83,7 @@ EXAMPLES = ["mismatched_tags", "one_raises", "endless_loop", "slow_sleeping"]
 
 @pytest.fixture(autouse=True)
 def without_leftovers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The sockets of each test are in a directory of its own."""
+    """The sockets of each test are in a separate directory."""
     if not mpi_is_installed():
         pytest.skip('there is no MPI: python -m pip install "fakempi[mpi]"')
     with TemporaryDirectory(prefix="watch-", dir="/tmp") as directory:  # paths of sockets are short
@@ -83,16 +92,15 @@ def without_leftovers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def launcher(ranks: int) -> list[str]:
-    """The beginning of the command; Open MPI needs permission for more ranks than cores, and for root."""
+    """The beginning of the command."""
     return [mpiexec(), "-n", str(ranks)]
 
 
 def started(options: list[str], command: list[str]) -> subprocess.Popen[str]:
     """A watch that runs, with its output as text."""
-    open_mpi = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
     return subprocess.Popen(
         [sys.executable, "-m", "fakempi", "watch", *options, *command],
-        cwd=PROGRAMS, env={**os.environ, **WAITING, **open_mpi, "PYTHONDONTWRITEBYTECODE": "1"},
+        cwd=PROGRAMS, env={**os.environ, **WAITING, **OPEN_MPI, "PYTHONDONTWRITEBYTECODE": "1"},
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
 
@@ -130,7 +138,7 @@ def check(name: str, job: subprocess.Popen[str]) -> None:
 def test_examples_of_programs_that_hang_and_of_one_that_is_slow(tmp_path: Path) -> None:
     """The others are slow tests."""
     jobs = {name: start_program(name, tmp_path) for name in EXAMPLES}
-    for name, job in jobs.items():
+    for job in jobs.values():
         job.wait(timeout=LIMIT)
     for name, job in jobs.items():
         check(name, job)

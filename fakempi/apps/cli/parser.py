@@ -92,7 +92,7 @@ COMMANDS: Sequence[Command] = (
      texts.MPIRUN),
     ("check", "checking.check", add_check, "run a script in many or all schedules that MPI allows", texts.CHECK),
     ("lint", "linting.lint", add_lint, "find MPI mistakes in source files without running them", LINT),
-    ("watch", "watching.watch", add_watch, "run a command on a real MPI, and explain a hang", WATCH),
+    ("watch", "real_mpi.watching.watch", add_watch, "run a command on a real MPI, and explain a hang", WATCH),
     ("list", "listing.list_algorithms", _add_list, "list the algorithms and their claims", texts.LIST),
     ("view", "viewing.view", _add_view, "show a trace", texts.VIEW),
     ("compare", "comparing.compare", add_compare, "compare the algorithms of an operation", texts.COMPARE),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from fakempi.apps.watch.mpi_calls import COMMUNICATORS, RECEIVES, SENDS, WAITS, arguments, given, is_mpi, operation
-from fakempi.apps.watch.states import RankState, blocking_call, own_frame
+from fakempi.apps.watch.positions import RankPosition, blocking_call, own_frame
 from fakempi.errors.paths import site
 from fakempi.errors.records import AwaitedEvent, BlockedRank, NearMiss
 
@@ -15,7 +15,7 @@ from fakempi.errors.records import AwaitedEvent, BlockedRank, NearMiss
 class Waits:
     """The calls of all ranks, and the ranks that each of them waits for."""
 
-    def __init__(self, states: Sequence[RankState], offsets: Mapping[int, int], sizes: Mapping[int, int]) -> None:
+    def __init__(self, states: Sequence[RankPosition], offsets: Mapping[int, int], sizes: Mapping[int, int]) -> None:
         self.states = states
         self.offsets, self.sizes = offsets, sizes
         self.calls = {state.number: main_call(state) for state in states}
@@ -32,7 +32,7 @@ class Waits:
                 found.append(record)
         return found
 
-    def _record(self, state: RankState, thread: Mapping[str, Any], call: Mapping[str, Any] | None) -> BlockedRank:
+    def _record(self, state: RankPosition, thread: Mapping[str, Any], call: Mapping[str, Any] | None) -> BlockedRank:
         frame, name = own_frame(thread), "" if thread["main"] else str(thread["name"])
         place = site(str(frame["file"]), int(frame["line"]))
         if state.kind == "silent":
@@ -53,10 +53,12 @@ class Waits:
             events = events or (AwaitedEvent("other", where=request),)
         if not events:
             return BlockedRank(state.number, _with_arguments(call), place, state.since, (), thread=name)
-        receives = [event for event in events if event.kind == "receive"]
-        return BlockedRank(state.number, label, place, state.since, events, bool(receives and receives[0].peer is None), thread=name)
+        from_any = any(event.kind == "receive" and event.peer is None for event in events)
+        return BlockedRank(state.number, label, place, state.since, events, from_any, thread=name)
 
-    def _other(self, state: RankState, call: Mapping[str, Any], place: str) -> tuple[str, str, float, tuple[AwaitedEvent, ...]]:
+    def _other(
+        self, state: RankPosition, call: Mapping[str, Any], place: str
+    ) -> tuple[str, str, float, tuple[AwaitedEvent, ...]]:
         """Return call, place, time and event of a call that is not MPI's."""
         holder = state.file_lock_holder
         awaits = (holder,) if holder is not None and holder >= 0 else ()
@@ -65,10 +67,10 @@ class Waits:
         text = ", ".join(_shown(each) for each in call["arguments"])
         return str(call["function"]), place, state.since, (AwaitedEvent("other", where=text, awaits=awaits),)
 
-    def events(self, state: RankState, call: Mapping[str, Any]) -> list[AwaitedEvent]:
+    def events(self, state: RankPosition, call: Mapping[str, Any]) -> list[AwaitedEvent]:
         """Return the messages or ranks that an MPI call waits for, as far as its arguments show them."""
         made = call.get("made")
-        if str(call.get("name")) in WAITS or str(call.get("name")).lower() in ("wait", "waitall"):
+        if str(call.get("name")).lower() in WAITS:
             return self.events(state, made) if isinstance(made, Mapping) and is_mpi(made) else []
         name, values = str(call["name"]), arguments(call)
         found = []
@@ -86,7 +88,7 @@ class Waits:
                 found.append(AwaitedEvent("collective", awaits=tuple(missing), where=_of_comm(call, self, state)))
         return [event for event in found if event is not None]
 
-    def _peer(self, state: RankState, call: Mapping[str, Any], kind: str, peer: Any, tag: Any) -> AwaitedEvent | None:
+    def _peer(self, state: RankPosition, call: Mapping[str, Any], kind: str, peer: Any, tag: Any) -> AwaitedEvent | None:
         comm = call.get("comm") or {}
         any_source, any_tag = comm.get("any", (-2, -1))
         tag = None if tag is None or tag == any_tag or not isinstance(tag, int) else tag
@@ -102,7 +104,7 @@ class Waits:
             return AwaitedEvent("other", peer, tag, size=size, where=f"dest={peer}, tag={tag}{where}", awaits=awaits)
         return AwaitedEvent(kind, peer, tag, size=size, where=where, awaits=awaits)
 
-    def members(self, state: RankState, call: Mapping[str, Any], remote: bool = False) -> list[int]:
+    def members(self, state: RankPosition, call: Mapping[str, Any], remote: bool = False) -> list[int]:
         """Return the members of a call's communicator; with `remote`, of an intercommunicator the group of the peers."""
         comm = call.get("comm") or {}
         group = comm.get("remote") if remote and "remote" in comm else comm.get("group")
@@ -114,13 +116,15 @@ class Waits:
             return [self.offsets[others[0]] + rank for rank in range(len(group))] if len(others) == 1 else []
         return [self.offsets[process.group] + rank for rank in group]
 
-    def _world(self, state: RankState) -> list[int]:
+    def _world(self, state: RankPosition) -> list[int]:
         group = state.process.group if state.process else 0
         return list(range(self.offsets[group], self.offsets[group] + self.sizes[group]))
 
-    def missing(self, state: RankState, call: Mapping[str, Any]) -> list[int]:
+    def missing(self, state: RankPosition, call: Mapping[str, Any]) -> list[int]:
         """Return members of the communicator that are not in the same collective call."""
-        found = self.members(state, call) + (self.members(state, call, remote=True) if "remote" in (call.get("comm") or {}) else [])
+        found = self.members(state, call)
+        if "remote" in (call.get("comm") or {}):
+            found = found + self.members(state, call, remote=True)
         return [each for each in found if each != state.number and not self.calls_same(each, call)]
 
     def calls_same(self, number: int, call: Mapping[str, Any]) -> bool:
@@ -129,7 +133,7 @@ class Waits:
         return other is not None and operation(other) == operation(call)
 
     def near_misses(self) -> list[NearMiss]:
-        """Return messages that have arrived, and sends that wait, which differ from an awaited message in the tag or source."""
+        """Return messages that have arrived and sends that wait, if only tag or source differs from the awaited one."""
         found = []
         for state in self.states:
             call = self.calls[state.number]
@@ -145,7 +149,7 @@ class Waits:
                     found.append(self._near_miss(state, call, sender, event.tag))
         return list(dict.fromkeys(each for each in found if each is not None))
 
-    def _near_miss(self, state: RankState, call: Mapping[str, Any], sender: int, tag: int) -> NearMiss | None:
+    def _near_miss(self, state: RankPosition, call: Mapping[str, Any], sender: int, tag: int) -> NearMiss | None:
         wanted = next((event for event in self.events(state, call) if event.kind == "receive"), None)
         if wanted is None:
             return None
@@ -164,8 +168,8 @@ class Waits:
         return found
 
 
-def main_call(state: RankState) -> Mapping[str, Any] | None:
-    """Return the MPI call of the main thread, or of another thread if the main thread is in none; with the call that made a request."""
+def main_call(state: RankPosition) -> Mapping[str, Any] | None:
+    """Return the MPI call of the main thread, or else of another thread; of a wait, the collective call to complete."""
     for thread in state.threads if state.kind == "python" else ():
         call = blocking_call(thread)
         if call is not None and is_mpi(call):
@@ -186,7 +190,7 @@ def _shown(argument: Mapping[str, Any]) -> str:
     return f"{argument['keyword']}={text}" if argument.get("keyword") else text
 
 
-def _of_comm(call: Mapping[str, Any], waits: Waits, state: RankState) -> str:
+def _of_comm(call: Mapping[str, Any], waits: Waits, state: RankPosition) -> str:
     """Return the words about the communicator, unless all ranks of the group are its members, in their order."""
     comm = call.get("comm") or {}
     if "group" not in comm or waits.members(state, call) == waits._world(state):

@@ -7,14 +7,14 @@ from typing import Any
 
 from fakempi.apps.watch.blocked import Waits
 from fakempi.apps.watch.mpi_calls import COMMUNICATORS, is_mpi, operation
-from fakempi.apps.watch.states import RankState, blocking_call, own_frame
+from fakempi.apps.watch.positions import RankPosition, blocking_call, own_frame
 from fakempi.core.reports.ranks import Names
 from fakempi.errors.paths import site
 
-Cause = Callable[[Sequence[RankState], Waits, Names], Iterator[str]]
+Cause = Callable[[Sequence[RankPosition], Waits, Names], Iterator[str]]
 
 
-def causes(states: Sequence[RankState], waits: Waits, names: Names) -> list[str]:
+def causes(states: Sequence[RankPosition], waits: Waits, names: Names) -> list[str]:
     """Return the causes that apply."""
     found = list(dict.fromkeys(text for cause in CAUSES for text in cause(states, waits, names)))
     if found or waits.near_misses():
@@ -22,7 +22,7 @@ def causes(states: Sequence[RankState], waits: Waits, names: Names) -> list[str]
     return list(missing_ranks(states, waits, names))
 
 
-def place(state: RankState) -> str:
+def place(state: RankPosition) -> str:
     """Return the line at which the main thread of a rank is."""
     if not state.threads:
         return "an unknown line"
@@ -30,7 +30,7 @@ def place(state: RankState) -> str:
     return site(str(frame["file"]), int(frame["line"]))
 
 
-def different_tests(states: Sequence[RankState], waits: Waits, names: Names) -> Iterator[str]:
+def different_tests(states: Sequence[RankPosition], waits: Waits, names: Names) -> Iterator[str]:
     """Ranks run different tests of pytest: a test failed or was skipped on some ranks only."""
     tests: dict[str, list[int]] = {}
     for state in states:
@@ -46,7 +46,7 @@ def different_tests(states: Sequence[RankState], waits: Waits, names: Names) -> 
         yield "ranks are in different tests: " + "; ".join(f"{names.text(ranks)}: {test}" for test, ranks in tests.items())
 
 
-def left(states: Sequence[RankState], waits: Waits, names: Names) -> Iterator[str]:
+def left(states: Sequence[RankPosition], waits: Waits, names: Names) -> Iterator[str]:
     """A rank raised an exception, called sys.exit or reached the end of its program, while others wait."""
     for state in states:
         report = state.report
@@ -57,7 +57,8 @@ def left(states: Sequence[RankState], waits: Waits, names: Names) -> Iterator[st
         if report.get("raised"):
             yield f"{name} raised {report['raised']} at {site(str(report['file']), int(report['line']))}{after}"
         elif status:
-            yield f"{name} called sys.exit({_exit_argument(status)}) at {site(str(status['file']), int(status['line']))}{after}"
+            place_of_exit = site(str(status["file"]), int(status["line"]))
+            yield f"{name} called sys.exit({_exit_argument(status)}) at {place_of_exit}{after}"
         elif state.kind == "left":
             yield f"{name} has reached the end of its program{after}"
         elif state.process is not None and state.process.left is None:
@@ -68,9 +69,9 @@ def _exit_argument(status: Mapping[str, Any]) -> str:
     return "" if status.get("status") == "None" else str(status.get("status"))
 
 
-def different_collectives(states: Sequence[RankState], waits: Waits, names: Names) -> Iterator[str]:
+def different_collectives(states: Sequence[RankPosition], waits: Waits, names: Names) -> Iterator[str]:
     """Ranks of one communicator call different collective operations."""
-    for members, calls in _collective_calls(states, waits).items():
+    for calls in _collective_calls(states, waits).values():
         operations: dict[tuple[str, str], list[int]] = {}
         for number, (label, where) in calls.items():
             operations.setdefault((label, where), []).append(number)
@@ -80,7 +81,7 @@ def different_collectives(states: Sequence[RankState], waits: Waits, names: Name
             yield f"different collective calls on one communicator: {text}"
 
 
-def missing_ranks(states: Sequence[RankState], waits: Waits, names: Names) -> Iterator[str]:
+def missing_ranks(states: Sequence[RankPosition], waits: Waits, names: Names) -> Iterator[str]:
     """Ranks are not in the collective operation of the others: the cause if nothing else is known."""
     by_number = {state.number: state for state in states if state.kind in ("python", "silent")}
     for members, calls in _collective_calls(states, waits).items():
@@ -91,7 +92,7 @@ def missing_ranks(states: Sequence[RankState], waits: Waits, names: Names) -> It
             yield f"{names.text(state.number for state in absent)} {verb} not in {label}, but at {at}"
 
 
-def _collective_calls(states: Sequence[RankState], waits: Waits) -> dict[tuple[int, ...], dict[int, tuple[str, str]]]:
+def _collective_calls(states: Sequence[RankPosition], waits: Waits) -> dict[tuple[int, ...], dict[int, tuple[str, str]]]:
     """Return for each group of members the collective calls of ranks: name and line."""
     found: dict[tuple[int, ...], dict[int, tuple[str, str]]] = {}
     for state in states:
@@ -103,22 +104,23 @@ def _collective_calls(states: Sequence[RankState], waits: Waits) -> dict[tuple[i
     return found
 
 
-def file_locks(states: Sequence[RankState], waits: Waits, names: Names) -> Iterator[str]:
+def file_locks(states: Sequence[RankPosition], waits: Waits, names: Names) -> Iterator[str]:
     """A rank waits for a lock of a file."""
     for state in states:
         if state.file_lock_holder is not None:
-            holder = f"{names.name(state.file_lock_holder)} holds" if state.file_lock_holder >= 0 else "another process holds"
-            yield f"{names.name(state.number)} waits at {place(state)} for the lock of a file that {holder}"
+            holder = names.name(state.file_lock_holder) if state.file_lock_holder >= 0 else "another process"
+            yield f"{names.name(state.number)} waits at {place(state)} for the lock of a file that {holder} holds"
 
 
-def not_in_mpi(states: Sequence[RankState], waits: Waits, names: Names) -> Iterator[str]:
+def not_in_mpi(states: Sequence[RankPosition], waits: Waits, names: Names) -> Iterator[str]:
     """Ranks outside of MPI: in a lock, in sleep, in a loop, or in C code that holds the interpreter lock."""
     for state in states:
         name = names.name(state.number)
         if state.kind == "silent":
             entry = state.entry
             stopped = entry is not None and entry.state in ("T", "t")
-            why = "its process is stopped" if stopped else "C code holds the interpreter lock: MPI within a library, or a long computation"
+            in_c = "C code holds the interpreter lock: MPI within a library, or a long computation"
+            why = "its process is stopped" if stopped else in_c
             yield f"{name} does not answer at {place(state)}: {why}"
         elif state.kind == "program" and state.entry is not None:
             yield f"{name} is not a watched Python process: {state.entry.name} (process {state.entry.pid})"
@@ -127,10 +129,11 @@ def not_in_mpi(states: Sequence[RankState], waits: Waits, names: Names) -> Itera
             if state.looping:
                 yield f"{name} is in an endless loop at {place(state)}: no instruction of the loop changes a value"
             elif call is not None and not is_mpi(call):
-                yield f"{name} is not in an MPI call, but in {call.get('function', call['text'])} at {place(state)}{_locks(state, call)}"
+                what = call.get("function", call["text"])
+                yield f"{name} is not in an MPI call, but in {what} at {place(state)}{_locks(state, call)}"
 
 
-def _locks(state: RankState, call: Mapping[str, Any]) -> str:
+def _locks(state: RankPosition, call: Mapping[str, Any]) -> str:
     """Return the words about a lock and the other threads of the rank."""
     if not _waits_for_lock(state, call):
         return ""
@@ -143,7 +146,7 @@ def _locks(state: RankState, call: Mapping[str, Any]) -> str:
     return ", and waits for another thread" + (f": {'; '.join(text)}" if text else "")
 
 
-def _waits_for_lock(state: RankState, call: Mapping[str, Any]) -> bool:
+def _waits_for_lock(state: RankPosition, call: Mapping[str, Any]) -> bool:
     innermost = (state.threads[0].get("frames") or [{}])[0]
     inner_call = innermost.get("call") or {}
     return bool(call.get("lock") or inner_call.get("lock")) or str(call.get("module")) in ("_thread", "threading")

@@ -15,9 +15,9 @@ from types import FrameType
 from fakempi.apps.watch import junit
 from fakempi.apps.watch.connections import Listener, WatchedProcess, live
 from fakempi.apps.watch.ending import end_job
+from fakempi.apps.watch.positions import collect
 from fakempi.apps.watch.processes import descendants, process_table
 from fakempi.apps.watch.report import headline, report_text
-from fakempi.apps.watch.states import collect
 
 HUNG = 124
 """The exit code of a job that was ended because it hung, as that of `timeout`."""
@@ -37,7 +37,7 @@ class WatchOptions:
     hosts: bool = False
 
 
-class Watch:
+class JobWatch:
     """The watch over one command."""
 
     def __init__(
@@ -183,7 +183,7 @@ def watch(options: WatchOptions) -> int:
         signals: list[int] = []
         with handled((signal.SIGINT, signal.SIGTERM, signal.SIGUSR1), signals.append):
             job = subprocess.Popen(list(options.command), env=listener.environment(), start_new_session=True)
-            over_watch = Watch(options, listener, job, signals)
+            over_watch = JobWatch(options, listener, job, signals)
             try:
                 return over_watch.run()
             except BaseException:

@@ -9,10 +9,10 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from fakempi.apps.watch.connections import Listener
-from fakempi.apps.watch.states import RankState
+from fakempi.apps.watch.positions import RankPosition
 
 
-def add_entries(listener: Listener, states: Sequence[RankState], text: str, number: int) -> None:
+def add_entries(listener: Listener, states: Sequence[RankPosition], text: str, number: int) -> None:
     """Let ranks write the results of the tests that have ended, and add the test that hung as an error.
 
     Ranks often have the same file; then it has the results of one of them, and an entry for each test in which a rank hung.

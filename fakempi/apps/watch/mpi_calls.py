@@ -22,17 +22,18 @@ PARAMETERS: Mapping[str, tuple[str, ...]] = {name: tuple(text.split()) for name,
 SENDS = frozenset(name for name, text in _PARAMETERS.items() if "dest" in text.split())
 RECEIVES = frozenset(name for name, text in _PARAMETERS.items() if "source" in text.split())
 
-COLLECTIVES = frozenset(
-    "barrier bcast gather gatherv scatter scatterv allgather allgatherv alltoall alltoallv alltoallw reduce allreduce scan "
-    "exscan reduce_scatter reduce_scatter_block neighbor_allgather neighbor_allgatherv neighbor_alltoall neighbor_alltoallv "
-    "neighbor_alltoallw split split_type dup dup_with_info clone create create_cart create_graph create_dist_graph "
-    "create_dist_graph_adjacent create_intercomm merge spawn spawn_multiple accept connect disconnect open close fence free "
-    "write_all read_all write_at_all read_at_all agree shrink".split()
-)
-WAITS = frozenset("Wait wait Waitall waitall Waitany waitany Waitsome waitsome Test".split())
-COMMUNICATORS = frozenset("Comm Intracomm Intercomm Topocomm Cartcomm Graphcomm Distgraphcomm".split())
+_COLLECTIVE_NAMES = """
+    barrier bcast gather gatherv scatter scatterv allgather allgatherv alltoall alltoallv alltoallw reduce allreduce scan
+    exscan reduce_scatter reduce_scatter_block neighbor_allgather neighbor_allgatherv neighbor_alltoall neighbor_alltoallv
+    neighbor_alltoallw split split_type dup dup_with_info clone create create_cart create_graph create_dist_graph
+    create_dist_graph_adjacent create_intercomm merge spawn spawn_multiple accept connect disconnect open close fence free
+    write_all read_all write_at_all read_at_all agree shrink
+"""
+COLLECTIVES = frozenset(_COLLECTIVE_NAMES.split())
+WAITS = frozenset(("wait", "waitall", "waitany", "waitsome"))
+"""In lower case."""
 
-ANY = {"source": -2, "tag": -1}
+COMMUNICATORS = frozenset(("Comm", "Intracomm", "Intercomm", "Topocomm", "Cartcomm", "Graphcomm", "Distgraphcomm"))
 
 
 def operation(call: Mapping[str, Any]) -> str:

@@ -65,18 +65,18 @@ def other_ranks(root: int, watched: set[int], table: dict[int, ProcessEntry]) ->
             seen.add(each.pid)
             continue
         rank = _rank_in_environment(each.pid)
-        if rank is not None and each.state != "Z" and not any(child.pid in watched for child in descendants(each.pid, table)):
+        is_parent = any(child.pid in watched for child in descendants(each.pid, table))  # a shell that starts the rank
+        if rank is not None and each.state != "Z" and not is_parent:
             seen.add(each.pid)
             yield rank, each
 
 
 def _rank_in_environment(pid: int) -> int | None:
-    with suppress(OSError, ValueError):
-        with open(f"/proc/{pid}/environ", "rb") as file:
-            for entry in file.read().split(b"\0"):
-                for name in RANK_VARIABLES:
-                    if entry.startswith(name):
-                        return int(entry[len(name) :])
+    with suppress(OSError, ValueError), open(f"/proc/{pid}/environ", "rb") as file:
+        for entry in file.read().split(b"\0"):
+            for name in RANK_VARIABLES:
+                if entry.startswith(name):
+                    return int(entry[len(name) :])
     return None
 
 

@@ -10,7 +10,7 @@ from fakempi.apps.watch.blocked import Waits
 from fakempi.apps.watch.causes import causes
 from fakempi.apps.watch.connections import WatchedProcess
 from fakempi.apps.watch.emulator_command import emulator_command
-from fakempi.apps.watch.states import RankState, group_offsets
+from fakempi.apps.watch.positions import RankPosition, group_offsets
 from fakempi.core.reports.deadlock import LINES, ReportText, find_cycle
 from fakempi.core.reports.ranks import Names, ranks_text
 from fakempi.errors.plurals import counted
@@ -23,8 +23,8 @@ class GroupNames(Names):
         return f" of {self.sites[group]}" if group else ""
 
 
-def group_names(states: Sequence[RankState], offsets: dict[int, int]) -> GroupNames:
-    """Return the names: each group of ranks is a world of its own."""
+def group_names(states: Sequence[RankPosition], offsets: dict[int, int]) -> GroupNames:
+    """Return the names: each group of ranks is a separate world."""
     names = GroupNames()
     for group, first in sorted(offsets.items()):
         argv = next((each.report.get("argv") for each in states if _group(each) == group and each.report.get("argv")), None)
@@ -33,12 +33,12 @@ def group_names(states: Sequence[RankState], offsets: dict[int, int]) -> GroupNa
     return names
 
 
-def _group(state: RankState) -> int:
+def _group(state: RankPosition) -> int:
     return state.process.group if state.process is not None else 0
 
 
 def report_text(
-    states: Sequence[RankState], ranks: Sequence[WatchedProcess], headline: str, command: Sequence[str]
+    states: Sequence[RankPosition], ranks: Sequence[WatchedProcess], headline: str, command: Sequence[str]
 ) -> str:
     """Return the report. Times are in seconds since the start of the command."""
     offsets = group_offsets(ranks)
@@ -65,7 +65,7 @@ def _shortened(lines: Sequence[str]) -> list[str]:
     return [*lines[: LINES - 1], f"... and {counted(len(lines) - LINES + 1, 'more line')}"]
 
 
-def _ended_lines(states: Sequence[RankState], names: Names) -> list[str]:
+def _ended_lines(states: Sequence[RankPosition], names: Names) -> list[str]:
     """Return one line for all ranks in the same state of those that have ended, or that are not Python."""
     kinds: dict[str, list[int]] = {}
     for state in states:
@@ -78,13 +78,13 @@ def _ended_lines(states: Sequence[RankState], names: Names) -> list[str]:
     return [f"{names.text(numbers)}: {text}" for text, numbers in kinds.items()]
 
 
-def _tests(states: Sequence[RankState], names: Names) -> list[str]:
+def _tests(states: Sequence[RankPosition], names: Names) -> list[str]:
     """Return the test of each rank, if all run the same: other cases are a cause."""
     tests = {state.test for state in states if state.kind in ("python", "silent")}
     return [f"  test: {test}" for test in tests if test and len(tests) == 1]
 
 
-def _tracebacks(states: Sequence[RankState], names: Names) -> list[str]:
+def _tracebacks(states: Sequence[RankPosition], names: Names) -> list[str]:
     lines = []
     for state in states:
         if state.report.get("traceback"):
@@ -93,7 +93,7 @@ def _tracebacks(states: Sequence[RankState], names: Names) -> list[str]:
     return lines
 
 
-def _last_output(states: Sequence[RankState], names: Names) -> list[str]:
+def _last_output(states: Sequence[RankPosition], names: Names) -> list[str]:
     """Return the last line that each rank has printed; equal lines once."""
     groups: dict[tuple[str, str], list[int]] = {}
     for state in states:

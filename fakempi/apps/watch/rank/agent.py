@@ -2,8 +2,8 @@
 
 The thread waits in the kernel for a request, at most one per second, so the program is not slower. Only modules in C are
 imported at the start (`_socket`, `_thread`); json and the modules that look at frames are imported at the first request.
-gevent and similar packages replace functions of `socket` and `threading`, but not these. Requests are the words in `Agent.ANSWERS`
-and carry no code.
+gevent and similar packages replace functions of `socket` and `threading`, but not these. Requests are the words in
+`Agent.ANSWERS` and carry no code.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import os
 import sys
 from _socket import AF_INET, AF_UNIX, SOCK_STREAM, socket
 from collections.abc import Mapping
+from typing import Any
 
 RANK_VARIABLES = ("PMI_RANK", "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK", "PMIX_RANK", "SLURM_PROCID")
 SIZE_VARIABLES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_NTASKS")
@@ -26,7 +27,7 @@ KEPT = 2000
 """The number of bytes of output that are remembered."""
 
 
-def helper(name: str) -> object:
+def helper(name: str) -> Any:
     """Return another module of this directory, imported when it is first needed."""
     return __import__(f"{__name__.rpartition('.')[0]}.{name}", fromlist=["*"])
 
@@ -53,7 +54,7 @@ class LastOutput(io.FileIO):
 
     tail = b""
 
-    def write(self, data) -> int | None:  # type: ignore[no-untyped-def, override]
+    def write(self, data: Any) -> int:
         """Write the data, and remember the end."""
         view = memoryview(data)
         self.tail = (self.tail + bytes(view[-KEPT:]))[-KEPT:]
@@ -72,7 +73,7 @@ class Agent:
         self.sending = _thread.allocate_lock()
         self.main = _thread.get_ident()
         self.pid = os.getpid()
-        self.motion: object = None
+        self.motion: Any = None
         self.stack_file = -1
 
     def connect(self, environment: Mapping[str, str]) -> None:
@@ -123,33 +124,34 @@ class Agent:
         faulthandler.register(self.fallback_signal, file=self.stack_file, all_threads=True)
 
     def _remember_output(self) -> None:
-        for name in ("stdout", "stderr"):
-            stream = getattr(sys, name)
-            if not isinstance(stream, io.TextIOWrapper):
-                continue  # closed
-            stream.flush()
-            raw = LastOutput(stream.fileno(), "w", closefd=False)
-            buffer = raw if isinstance(stream.buffer, io.FileIO) else io.BufferedWriter(raw)  # unbuffered with `python -u`
-            new = io.TextIOWrapper(
-                buffer, stream.encoding, stream.errors, None, stream.line_buffering, stream.write_through  # type: ignore[type-var]
-            )
-            new.mode = "w"  # type: ignore[misc]
-            self.streams[name] = raw
-            setattr(sys, name, new)
-            setattr(sys, f"__{name}__", new)
+        sys.stdout = sys.__stdout__ = self._remembering(sys.stdout, "stdout")  # type: ignore[misc]  # final in typeshed
+        sys.stderr = sys.__stderr__ = self._remembering(sys.stderr, "stderr")  # type: ignore[misc]  # final in typeshed
+
+    def _remembering(self, stream: Any, name: str) -> Any:
+        """Return a stream with the same settings that remembers the end of its output."""
+        if not isinstance(stream, io.TextIOWrapper):
+            return stream  # closed
+        stream.flush()
+        raw = self.streams[name] = LastOutput(stream.fileno(), "w", closefd=False)
+        buffer: Any = raw if isinstance(stream.buffer, io.FileIO) else io.BufferedWriter(raw)  # unbuffered with `python -u`
+        new: Any = io.TextIOWrapper(
+            buffer, stream.encoding, stream.errors, None, stream.line_buffering, stream.write_through
+        )
+        new.mode = "w"
+        return new
 
     def _remember_exit(self) -> None:
         """Let `sys.exit` record its line: SystemExit leaves no traceback."""
         original = sys.exit
 
-        def exit(status: object = None, /) -> None:
+        def exit(status: Any = None, /) -> None:
             if _thread.get_ident() == self.main:
                 frame = sys._getframe(1)
                 self.exit = {"file": frame.f_code.co_filename, "line": frame.f_lineno, "status": str(status)[:200]}
             original(status)
 
         exit.__doc__, exit.__module__ = original.__doc__, "sys"
-        sys.exit = exit  # type: ignore[assignment]
+        sys.exit = exit  # type: ignore[assignment]  # exit returns None for mypy
 
     # -- the thread --------------------------------------------------------------------------------------------------
 
@@ -174,20 +176,20 @@ class Agent:
 
     def _sample(self, argument: str) -> dict[str, object]:
         if self.motion is None:
-            self.motion = helper("motion").Motion(self.main)  # type: ignore[attr-defined]
+            self.motion = helper("motion").Motion(self.main)
         mpi = sys.modules.get("mpi4py.MPI")
-        return {**self.motion.sample(), "mpi": mpi is not None, "test": self._test()}  # type: ignore[attr-defined]
+        return {**self.motion.sample(helper("frames").current_frames()), "mpi": mpi is not None, "test": self._test()}
 
     def _report(self, argument: str) -> dict[str, object]:
-        stacks = helper("stacks")
+        frames = helper("frames").current_frames()
         return {
-            "threads": stacks.threads(self.main, _thread.get_ident(), helper("calls")),  # type: ignore[attr-defined]
+            "threads": helper("stacks").threads(frames, self.main, _thread.get_ident(), helper("calls")),
             "test": self._test(), "output": self._output(), "argv": getattr(sys, "orig_argv", sys.argv)[:50],
             "exit": self.exit, "directory": os.getcwd(),
         }  # fmt: skip
 
     def _junit(self, argument: str) -> dict[str, object]:
-        return {"file": helper("junit").write(self.main)}  # type: ignore[attr-defined]
+        return {"file": helper("junit").write(helper("frames").current_frames().get(self.main))}
 
     def _end(self, argument: str) -> dict[str, object]:
         """Flush the output, so that the log is complete, before the watcher ends the job."""
@@ -215,13 +217,13 @@ class Agent:
     # -- the end -----------------------------------------------------------------------------------------------------
 
     def _leave(self) -> None:
-        """Report that the program has ended. What remains is the end of the interpreter and MPI_Finalize."""
+        """Report that the program has ended. The end of the interpreter and MPI_Finalize follow."""
         if os.getpid() != self.pid:
             return
         error = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
         record: dict[str, object] = {"exit": self.exit, "output": {}, "test": self._test()}
         if error is not None:
-            record.update(helper("stacks").raised(error))  # type: ignore[attr-defined]
+            record.update(helper("stacks").raised(error))
         try:
             record["output"] = self._output()
             self.send({"leave": record})

@@ -12,6 +12,7 @@ import builtins
 import linecache
 import operator
 from collections.abc import Callable
+from contextlib import suppress
 from types import FrameType, MemberDescriptorType, ModuleType
 from typing import Any
 
@@ -21,6 +22,8 @@ OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
 }  # fmt: skip
 
 MPI4PY = "mpi4py.MPI"
+
+COMMUNICATORS = ("Comm", "Intracomm", "Intercomm", "Topocomm", "Cartcomm", "Graphcomm", "Distgraphcomm")
 
 
 class UnknownValueError(Exception):
@@ -77,11 +80,15 @@ def _position(frame: FrameType) -> tuple[int, int, int, int] | None:
 def _node(tree: ast.Module, position: tuple[int, int, int, int] | None, line: int) -> ast.expr | None:
     if position is not None:
         for each in ast.walk(tree):
-            if isinstance(each, ast.expr) and position == (each.lineno, each.end_lineno, each.col_offset, each.end_col_offset):
+            if isinstance(each, ast.expr) and position == _span(each):
                 return each
         return None
     calls = [each for each in ast.walk(tree) if isinstance(each, ast.Call) and each.lineno <= line <= (each.end_lineno or 0)]
     return min(calls, key=lambda each: (each.end_lineno or 0) - each.lineno, default=None)
+
+
+def _span(node: ast.expr) -> tuple[int, int | None, int, int | None]:
+    return node.lineno, node.end_lineno, node.col_offset, node.end_col_offset
 
 
 def _text(node: ast.AST) -> str:
@@ -105,7 +112,7 @@ def _function(node: ast.expr, frame: FrameType) -> dict[str, Any]:
         record.update(module=(base or kind).__module__, **{"class": (base or kind).__name__})
         if isinstance(target, ModuleType):
             record["module"] = target.__name__
-        if base is not None and base.__name__ in ("Comm", "Intracomm", "Intercomm", "Cartcomm", "Graphcomm", "Distgraphcomm"):
+        if base is not None and base.__name__ in COMMUNICATORS:
             record["comm"] = communicator(target)
         if base is None and kind.__module__ in ("_thread", "threading"):
             record["lock"] = hex(id(target))
@@ -157,7 +164,10 @@ def _members(comm: Any) -> dict[str, Any]:
         ranks = mpi.Group.Translate_ranks(group, list(range(group.Get_size())), world)
         return [None if rank == mpi.UNDEFINED else rank for rank in ranks]
 
-    found = {"any": [mpi.ANY_SOURCE, mpi.ANY_TAG], "null": mpi.PROC_NULL, "rank": comm.Get_rank(), "size": comm.Get_size(), "group": in_world(comm.Get_group())}  # fmt: skip
+    found = {
+        "any": [mpi.ANY_SOURCE, mpi.ANY_TAG], "null": mpi.PROC_NULL, "rank": comm.Get_rank(), "size": comm.Get_size(),
+        "group": in_world(comm.Get_group()),
+    }  # fmt: skip
     if comm.Is_inter():
         found["remote"] = in_world(comm.Get_remote_group())
     return found
@@ -196,10 +206,8 @@ def _probe(comm: Any, wanted: dict[str, int]) -> dict[str, Any]:
 
 def _argument(node: ast.expr, keyword: str | None, frame: FrameType) -> dict[str, Any]:
     record: dict[str, Any] = {"keyword": keyword, "text": _text(node)}
-    try:
+    with suppress(UnknownValueError):
         record["value"] = plain(value(node, frame))
-    except UnknownValueError:
-        pass
     return record
 
 

@@ -10,15 +10,15 @@ A loop that executes bytecode and cannot change anything (`while True: pass`) ha
 
 from __future__ import annotations
 
-import sys
 from types import CodeType, FrameType
 from typing import Any
 
 OUTERMOST = 200
 """The number of frames of a stack that are compared."""
 
-EFFECTLESS = ("LOAD_", "COMPARE_", "POP_JUMP", "JUMP_", "UNARY_", "BINARY_", "CONTAINS_", "IS_OP", "TO_BOOL", "NOP", "COPY",
-              "SWAP", "POP_TOP", "CACHE", "EXTENDED_ARG", "DUP_TOP", "ROT_", "PUSH_NULL", "PRECALL", "NOT_TAKEN")  # fmt: skip
+EFFECTLESS = ("LOAD_", "COMPARE_", "POP_JUMP", "JUMP_", "UNARY_", "BINARY_", "CONTAINS_", "IS_OP", "TO_BOOL", "NOP",
+              "COPY", "SWAP", "POP_TOP", "CACHE", "EXTENDED_ARG", "DUP_TOP", "ROT_", "PUSH_NULL", "PRECALL",
+              "NOT_TAKEN")  # fmt: skip
 """Beginnings of the names of instructions that change only the evaluation stack."""
 
 
@@ -65,16 +65,17 @@ class Motion:
         self.seen = 0
         self.stored = 0
 
-    def sample(self) -> dict[str, Any]:
+    def sample(self, threads: dict[int, FrameType]) -> dict[str, Any]:
         """Return whether the process has moved since the last call, and whether it executes a loop without effect."""
         import _thread
 
         this = _thread.get_ident()
-        frames = {ident: frame for ident, frame in sys._current_frames().items() if ident != this}
+        frames = {ident: frame for ident, frame in threads.items() if ident != this}
         current = {ident: (signature(frame.f_back), id(frame), frame.f_lasti) for ident, frame in frames.items()}
         main, before = current.get(self.main), self.last.get(self.main)
         looping = main is not None and main[:2] == (before or ())[:2] and loops_without_effect(frames[self.main])
-        del frames
+        frames.clear()
+        threads.clear()
         if looping and main is not None:  # the instruction within such a loop does not matter
             current[self.main] = (*main[:2], -1)
             if before is not None:

@@ -10,11 +10,10 @@ DEEPEST = 60
 """The number of frames of a thread that are reported, innermost first."""
 
 
-def threads(main: int, agent: int, calls: Any) -> list[dict[str, Any]]:
+def threads(current: dict[int, FrameType], main: int, agent: int, calls: Any) -> list[dict[str, Any]]:
     """Return the main thread first, then the others, except for the agent's."""
     module = sys.modules.get("threading")
     names = {ident: thread.name for ident, thread in getattr(module, "_active", {}).items()}
-    current = sys._current_frames()
     found = []
     for ident in sorted(current, key=lambda each: each != main):
         if ident != agent:

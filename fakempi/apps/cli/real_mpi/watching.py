@@ -20,6 +20,7 @@ def watch(options: Namespace) -> int:
         raise usage_error("it needs Linux, whose /proc it reads.")
     if which(command[0]) is None:
         raise usage_error(f"there is no program {command[0]!r}.")
-    from fakempi.apps.watch.job import WatchOptions, watch as watch_command
+    from fakempi.apps.watch.job import WatchOptions
+    from fakempi.apps.watch.job import watch as watch_command
 
     return watch_command(WatchOptions(command, options.after, options.keep, options.report, options.hosts))

@@ -1,4 +1,4 @@
-"""What each rank does when a report is written, from the answers of the ranks and the process table."""
+"""The position of each rank when a report is written, from the answers of the ranks and the process table."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FAULTHANDLER_LINE = re.compile(r'^  File "(.*)", line (\d+) in (.*)$')
 
 
 @dataclass
-class RankState:
+class RankPosition:
     """A rank: its threads and their frames, the innermost call of the main thread, and whether it has ended.
 
     `kind` is "python" (it answered), "silent" (C code holds the interpreter lock), "left" (the program has ended, and
@@ -66,11 +66,12 @@ def blocking_call(thread: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Return the MPI call of a thread, or else the call of its innermost frame of the program."""
     frames: Sequence[Mapping[str, Any]] = thread.get("frames") or ()
     if frames and is_mpi(frames[0].get("call")):
-        return frames[0]["call"]  # type: ignore[no-any-return]
+        call: Mapping[str, Any] = frames[0]["call"]
+        return call
     return own_frame(thread).get("call")
 
 
-def collect(listener: Listener, launcher: int, start: float, number: int) -> list[RankState]:
+def collect(listener: Listener, launcher: int, start: float, number: int) -> list[RankPosition]:
     """Request the stacks of all ranks; returns the state of each, in the order of their numbers."""
     listener.collect("report", number, 2.5)
     silent = [each for each in listener.ranks() if not each.closed and each.left is None and each.waits_for_answer]
@@ -85,7 +86,7 @@ def collect(listener: Listener, launcher: int, start: float, number: int) -> lis
     known = {state.number for state in states}
     for rank, entry in other_ranks(launcher, watched, table):
         if rank not in known:
-            states.append(RankState(rank, "program", 0.0, entry=entry))
+            states.append(RankPosition(rank, "program", 0.0, entry=entry))
     _add_file_locks(states)
     return sorted(states, key=lambda each: each.number)
 
@@ -102,20 +103,20 @@ def group_offsets(ranks: Sequence[WatchedProcess]) -> dict[int, int]:
     return offsets
 
 
-def _state(process: WatchedProcess, number: int, start: float, listener: Listener) -> RankState:
+def _state(process: WatchedProcess, number: int, start: float, listener: Listener) -> RankPosition:
     since = round(max(0.0, process.moved - start), 1)
     entry = process_entry(process.pid)
     if process.closed:
-        return RankState(number, "ended", since, process, process.left or {}, entry)
+        return RankPosition(number, "ended", since, process, process.left or {}, entry)
     if process.left is not None:
-        return RankState(number, "left", since, process, process.left, entry)
+        return RankPosition(number, "left", since, process, process.left, entry)
     if process.waits_for_answer or "report" not in process.answers:
         text = ""
         with suppress(OSError):
             text = (listener.directory / f"stack-{process.pid}").read_text(encoding="utf-8", errors="replace")
-        return RankState(number, "silent", since, process, {"threads": from_faulthandler(text)}, entry)
+        return RankPosition(number, "silent", since, process, {"threads": from_faulthandler(text)}, entry)
     report = process.answers["report"]
-    return RankState(number, "python", since, process, report, entry, looping=bool(process.sample.get("looping")))
+    return RankPosition(number, "python", since, process, report, entry, looping=bool(process.sample.get("looping")))
 
 
 def _request_fallback(process: WatchedProcess) -> None:
@@ -140,7 +141,7 @@ def from_faulthandler(text: str) -> list[dict[str, Any]]:
     return [{"name": "MainThread", "main": True, "frames": main[-1]}] if main else []
 
 
-def _add_file_locks(states: Sequence[RankState]) -> None:
+def _add_file_locks(states: Sequence[RankPosition]) -> None:
     waits = file_lock_waits()
     numbers = {state.process.pid: state.number for state in states if state.process is not None}
     for state in states:
