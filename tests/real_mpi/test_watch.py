@@ -205,6 +205,32 @@ def test_with_keep_the_job_goes_on(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_program_watches_itself() -> None:
+    """`python -m fakempi.watch` calls `enable`; the watcher ends with the ranks."""
+    command = [*launcher(2), sys.executable, "-m", "fakempi.watch", "--after", "2", "recv_recv.py"]
+    job = subprocess.Popen(
+        command, cwd=PROGRAMS, env={**os.environ, **WAITING, **OPEN_MPI, "PYTHONPATH": str(PROGRAMS.parents[2])},
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    report = ended(job)
+    assert job.returncode != 0
+    assert re.search(r"rank 0: recv\(source=1, tag=7\) at recv_recv.py:7", report), report
+    assert "cycle: 0 → 1 → 0" in report
+    assert "fakempi check -n 2 recv_recv.py" in report
+
+
+@pytest.mark.slow
+def test_a_program_that_watches_itself_and_ends_is_unchanged() -> None:
+    """Also on the emulator, where `enable` has no effect."""
+    program = "import fakempi.watch as w; w.enable(after=30); from mpi4py import MPI; print(MPI.COMM_WORLD.allreduce(1))"
+    environment = {**os.environ, **WAITING, **OPEN_MPI, "PYTHONPATH": str(PROGRAMS.parents[2])}
+    for command in (launcher(2), [sys.executable, "-m", "fakempi", "run", "-q", "-n", "2"]):
+        words = [*command, *([sys.executable] if command == launcher(2) else []), "-c", program]
+        done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=LIMIT, check=False)
+        assert (done.returncode, done.stdout.split()) == (0, ["2", "2"]), done.stderr
+
+
+@pytest.mark.slow
 def test_the_exit_code_and_output_of_the_command_are_unchanged() -> None:
     """The watch adds nothing to a program that ends."""
     job = started([], [sys.executable, "-c", "import sys; print('output'); sys.exit(3)"])

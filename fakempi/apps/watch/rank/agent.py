@@ -64,7 +64,7 @@ class LastOutput(io.FileIO):
 class Agent:
     """The connection of this process to the watcher, and the thread that answers."""
 
-    ANSWERS = ("sample", "report", "junit", "end")
+    ANSWERS = ("sample", "report", "junit", "end", "stop")
 
     def __init__(self, address: str, token: str) -> None:
         self.address, self.token = address, token
@@ -203,6 +203,11 @@ class Agent:
 
         _thread.start_new_thread(flush, ())
         return {"flushed": done.acquire(timeout=1)}
+
+    def _stop(self, argument: str) -> dict[str, object]:
+        """End this rank, which may be on another host than the watcher; its launcher ends the others."""
+        os.kill(self.pid, 15)
+        return {}
 
     def _test(self) -> str:
         """Return the test that pytest runs: it stores the name in the environment."""
