@@ -332,9 +332,9 @@ def test_each_rank_has_its_own_hashes_of_texts_on_request(
     for seed in ("0", "0", "1"):
         assert main(["run", "-q", "-n", "3", "--hash-seeds", "--seed", seed, str(script)]) == 0
         lines = capfd.readouterr().out.splitlines()
-        assert len(lines) == 3 and len(set(lines)) == 1, lines
+        assert [len(lines), len(set(lines))] == [3, 1], lines
         hashes, variable = lines[0].rsplit(" ", 1)
-        assert len(set(hashes.split(","))) == 3 and variable == "None", lines
+        assert (len(set(hashes.split(","))), variable) == (3, "None"), lines
         printed.add(hashes)
     assert len(printed) == 2
 

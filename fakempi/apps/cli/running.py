@@ -150,7 +150,8 @@ def script_of(command: Sequence[str], options: Namespace) -> Program:
     common: dict[str, Any] = {"label": label, "seed": options.seed or 0, "share": options.share, "mpi": options.mpi}
     port = _debug_port(options)
     if options.hash_seeds and os.environ.get(HASH_SEED, "random") != "random":
-        raise parse.usage_error(f"--hash-seeds: {HASH_SEED}={os.environ[HASH_SEED]} gives all ranks the same hashes; unset it.")
+        reason = f"{HASH_SEED}={os.environ[HASH_SEED]} gives all ranks the same hashes; unset it."
+        raise parse.usage_error(f"--hash-seeds: {reason}")
     if options.processes or options.debug or options.hash_seeds or wants_processes():
         more = {"debug": options.debug, "debug_port": port, "hash_seeds": options.hash_seeds}
         return program_in_processes(command, **common, **more)

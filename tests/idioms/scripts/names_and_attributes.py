@@ -55,5 +55,8 @@ print(
 )
 print(MPI.memory is MPI.buffer, MPI.memory.fromaddress(0, 0).nbytes, bytes(MPI.buffer(b"abc")), MPI.Alloc_mem(4).nbytes)
 print(  # with --processes, the level is THREAD_SERIALIZED: docs/run_a_script.md
-    MPI.Query_thread() >= MPI.THREAD_SERIALIZED, MPI.Is_thread_main(), MPI.Is_initialized(), MPI.Get_address(bytearray(3)) != 0
+    MPI.Query_thread() >= MPI.THREAD_SERIALIZED,
+    MPI.Is_thread_main(),
+    MPI.Is_initialized(),
+    MPI.Get_address(bytearray(3)) != 0,
 )
