@@ -10,11 +10,12 @@ from argparse import Namespace
 from fakempi.apps.cli.console import console, print_text
 from fakempi.apps.cli.interrupts import INTERRUPTED, TERMINATED, Terminated, terminable
 from fakempi.apps.cli.rank_counts.check import check_numbers
-from fakempi.apps.cli.rank_counts.parsing import are_several, check_single
+from fakempi.apps.cli.rank_counts.parsing import check_single
 from fakempi.apps.cli.running import command_of, ranks_of
 from fakempi.apps.cli.searches.recorded_input import RecordedInput
 from fakempi.apps.cli.searches.report import MAX_SHOWN, check_files, full_verdict, report_failures, write_figure
 from fakempi.apps.cli.searches.search import explored
+from fakempi.core.rank_numbers import are_several
 from fakempi.errors.plurals import counted
 from fakempi.errors.tracebacks import all_shown
 from fakempi.isolation import program

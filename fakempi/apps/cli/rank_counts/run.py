@@ -13,12 +13,13 @@ from contextlib import suppress
 from time import monotonic
 from typing import Any
 
-from fakempi.apps.cli.rank_counts.parsing import are_several, check_single, numbers_of
+from fakempi.apps.cli.rank_counts.parsing import check_single, numbers_of
 from fakempi.apps.cli.rank_counts.refusal import may_refuse, refusal
 from fakempi.apps.cli.rank_counts.results import NumberResult, verdict
 from fakempi.apps.cli.running import ScriptEnd, command_of, print_error, ranks_of, run_command, script_of
 from fakempi.apps.cli.searches.recorded_input import RecordedInput, restored_input
 from fakempi.core import options as parse
+from fakempi.core.rank_numbers import are_several
 from fakempi.errors.plurals import counted
 from fakempi.processes.program import wants_processes
 
