@@ -78,7 +78,8 @@ def totals(max_total: int = 1024) -> st.SearchStrategy[int]:
 def _distributed(total: int, ranks: int) -> st.SearchStrategy[list[int]]:
     if total < 0 or ranks < 1:
         raise ValueError(f"distributions: {total} elements on {ranks} ranks; use at least 0 elements and 1 rank.")
-    known = [*edge_distributions(total, ranks), *(list(distribution(total, ranks)) for distribution in DISTRIBUTIONS.values())]
+    named = [list(distribution(total, ranks)) for distribution in DISTRIBUTIONS.values()]
+    known = [*edge_distributions(total, ranks), *named]
     known = [one for index, one in enumerate(known) if one not in known[:index]]  # each once: failures shrink to the first
     cuts = st.lists(st.integers(0, total), min_size=ranks - 1, max_size=ranks - 1).map(sorted)
     free = cuts.map(lambda drawn: [end - start for start, end in zip([0, *drawn], [*drawn, total], strict=True)])

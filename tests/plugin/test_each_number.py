@@ -94,7 +94,7 @@ def test_fails_later(comm):
 
 
 def test_fixtures_of_a_module_are_set_up_once_and_torn_down_before_the_next_module(pytester: pytest.Pytester) -> None:
-    """Those of the test are new on each number."""
+    """Fixtures of the test are new on each number."""
     pytester.makepyfile(test_z="def test_after():\n    pass\n")
     source = """
 @pytest.fixture(scope="module")
@@ -157,6 +157,26 @@ def test_it(comm, value):
     result.assert_outcomes(failed=1)
     assert "decorator: @pytest.mark.mpi(ranks=2)\n" in text
     assert "decorator: @example(value=1)\n" in text
+
+
+def test_results_that_depend_on_the_number_of_ranks_are_a_failure(pytester: pytest.Pytester) -> None:
+    """By the fixture and by the function, within the tolerance."""
+    source = """
+import fakempi
+
+@pytest.mark.mpi(ranks="2..6")
+def test_lost(comm, mpi_result):
+    mpi_result("total", comm.allreduce(12 // comm.size))
+
+@pytest.mark.mpi(ranks="2..6")
+def test_sum(comm):
+    fakempi.result("sum", comm.allreduce(1 / comm.size))
+    fakempi.result("rough", [1.0, 1 + comm.size / 1000], tolerance=0.01)
+"""
+    result, text = run_pytest(pytester, source)
+    result.assert_outcomes(passed=1, failed=1)
+    assert "result total depends on the number of ranks: 12 on 2 ranks, 10 on 5 ranks (difference 2)\n" in text
+    assert "fails on 5 ranks; passes on 2..4 ranks; not run on 6 ranks\n" in text
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from argparse import Namespace
 
 from fakempi.apps.cli.console import console, print_text
 from fakempi.apps.cli.interrupts import INTERRUPTED, TERMINATED, Terminated, terminable
+from fakempi.apps.cli.rank_counts.across import check_options as check_comparison
 from fakempi.apps.cli.rank_counts.check import check_numbers
 from fakempi.apps.cli.rank_counts.parsing import check_single
 from fakempi.apps.cli.running import command_of, ranks_of
@@ -27,6 +28,7 @@ CLEAN, FAILS, SO_FAR = 0, 1, 4
 def check(options: Namespace) -> int:
     """Print the verdict; returns the exit code."""
     command = command_of(options)
+    check_comparison(options)
     if are_several(options.ranks):
         return check_numbers(command, options)
     check_single(options)

@@ -15,6 +15,7 @@ from _pytest.runner import runtestprotocol
 from fakempi.apps.testing.limits import OUTCOME
 from fakempi.apps.testing.markers import MARKERS, NUMBER, sizes
 from fakempi.core.rank_numbers import on_ranks
+from fakempi.core.result_comparison import MISSING, ResultParts, first_difference
 
 ORDER = ("xfailed", "xpassed", "passed", "skipped")
 """Which result is that of the test if it fails on no number."""
@@ -30,12 +31,16 @@ def run_on_each(item: Any, mark: pytest.Mark, nextitem: pytest.Item | None) -> N
     numbers = [size for size in sizes(mark) if size >= mark.kwargs.get("min_size", 1)] or sizes(mark)[-1:]
     results: dict[int, str] = {}
     reports: dict[str, list[pytest.TestReport]] = {}  # kind of result -> those of the last number, of "xfailed" the first
+    recorded = RecordedResults()
     seconds: dict[str, float] = {}  # phase -> time on all numbers
     item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
     for size in numbers:
         _renew(item, size)
         found = runtestprotocol(item, log=False, nextitem=item.parent)  # fixtures of the class and module remain
         results[size] = kind = _kind(found)
+        if kind == "passed" and (difference := recorded.differs(item, size)):
+            results[size] = kind = "failed"
+            _make_failed(found, difference)
         if kind != "xfailed" or kind not in reports:
             reports[kind] = found
         for report in found:
@@ -49,6 +54,37 @@ def run_on_each(item: Any, mark: pytest.Mark, nextitem: pytest.Item | None) -> N
             _add_numbers(report, mark, results, numbers)
         item.ihook.pytest_runtest_logreport(report=report)
     item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+
+
+class RecordedResults:
+    """The results that a test records with `fakempi.result`: they must be equal on all numbers of ranks."""
+
+    def __init__(self) -> None:
+        self.first: tuple[int, ResultParts] | None = None
+
+    def differs(self, item: Any, size: int) -> str:
+        """Compare the results on a number of ranks with the first ones; return a text on the first difference."""
+        outcome = item.stash.get(OUTCOME, None)
+        if outcome is None or outcome.results is None or outcome.drawn:  # examples of Hypothesis differ
+            return ""
+        parts = outcome.results.of_lowest_rank()
+        if self.first is None:
+            self.first = size, parts
+            return ""
+        difference = first_difference(self.first[1], parts)
+        if difference is None:
+            return ""
+        left, right = (value if value == MISSING else repr(value) for value in (difference.left, difference.right))
+        by = "" if difference.size is None else f" (difference {difference.size:.6g})"
+        before = on_ranks([self.first[0]])
+        values = f"{left} on {before}, {right} on {on_ranks([size])}{by}"
+        return f"result {difference.where} depends on the number of ranks: {values}"
+
+
+def _make_failed(found: Sequence[pytest.TestReport], text: str) -> None:
+    """Change the report of a call that has passed into that of a failure."""
+    report = next(report for report in found if report.when == "call")
+    report.outcome, report.longrepr = "failed", text
 
 
 def _torn_down(item: Any, chosen: Sequence[pytest.TestReport], nextitem: pytest.Item | None) -> list[pytest.TestReport]:

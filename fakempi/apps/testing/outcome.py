@@ -32,6 +32,7 @@ from fakempi.errors.records import Finding
 from fakempi.errors.tracebacks import shorten
 from fakempi.mpi.base.current import current_rank, running_process
 from fakempi.mpi.base.environment import Wtime
+from fakempi.mpi.diagnostics.results import ProgramResults
 
 SKIPS = (pytest.skip.Exception, SkipTest)
 
@@ -54,6 +55,7 @@ class RanksOutcome:
     names: dict[int, str] = field(default_factory=dict)  # of spawned processes
     xpassed: str = ""  # why the test was expected to fail, if it passed
     output: dict[str, dict[int | None, list[str]]] = field(default_factory=dict)
+    results: ProgramResults | None = None  # of `fakempi.result`
     drawn: Mapping[str, Any] = field(default_factory=dict)  # the arguments from Hypothesis
 
     @property
@@ -171,6 +173,7 @@ def on_every_rank(
 
     def main(comm: Any) -> None:
         __tracebackhide__ = True
+        outcome.results = running_process().universe.state(ProgramResults)
         try:
             call(comm)
         except (Exception, pytest.skip.Exception, pytest.fail.Exception) as error:
