@@ -36,7 +36,7 @@ def call(command: str, directory: Path, body: str, *words: str) -> int:
 def test_a_lost_remainder_is_found_by_its_result(
     command: str, body: str, where: str, tmp_path: Path, capfd: Capture
 ) -> None:
-    """No number fails by itself. The report has both numbers, both values, and a command that repeats the comparison."""
+    """Every number runs without an error. The report has both numbers, both values, and a command that repeats it."""
     assert call(command, tmp_path, body) == 1
     printed = capfd.readouterr()
     text = printed.out if command == "check" else printed.err
