@@ -12,6 +12,7 @@ mpirun          fakempi mpirun: the options of mpirun and mpiexec
 interrupts      Ctrl-C and the time limit while a script runs
 checking        fakempi check: a script in all schedules
 searches        its search, its report, and the input of its runs
+disturbances    fakempi check --skew and --kill-each: ranks that are late, or die
 linting         fakempi lint: mistakes that are visible in source files
 viewing         fakempi view: views of a trace
 extras          -i and --figure, which need optional packages

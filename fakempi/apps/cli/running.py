@@ -10,7 +10,7 @@ import sys
 import traceback
 from argparse import Namespace
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import reduce
 from importlib.util import find_spec
@@ -19,6 +19,7 @@ from operator import or_
 from pathlib import Path
 from typing import Any, NoReturn
 
+from fakempi.apps.cli.disturbances.options import disturbance_of_run
 from fakempi.apps.cli.extras import terminal_viewer
 from fakempi.apps.cli.interrupts import TIMED_OUT, Interrupts
 from fakempi.apps.cli.mpirun import on_path
@@ -44,6 +45,7 @@ from fakempi.errors.paths import missing_file
 from fakempi.errors.plurals import counted
 from fakempi.errors.records import Finding, RecordedTrace
 from fakempi.errors.tracebacks import all_shown, printed
+from fakempi.extensions.disturbance import disturbed
 from fakempi.isolation import Program, program
 from fakempi.isolation.main_module import main_in
 from fakempi.mpi.comms.console_scripts import console_script
@@ -90,9 +92,11 @@ def run_command(command: Sequence[str], nprocs: int, options: Namespace) -> Scri
     if not (options.strict or isinstance(script, ProcessProgram)):
         # a strict run checks more, and children keep their buffers to themselves
         chosen = replace(chosen, check_buffers="sends")
+    disturbance = disturbance_of_run(options, nprocs)
     interrupts = Interrupts(script, nprocs, options.timeout)
     try:
-        with on_path(options.mpirun), all_shown(options.full_traceback), interrupts:
+        surroundings: AbstractContextManager[object] = nullcontext() if disturbance is None else disturbed(disturbance)
+        with on_path(options.mpirun), all_shown(options.full_traceback), interrupts, surroundings:
             result = run(script, nprocs, **chosen)
     except KeyboardInterrupt as interrupt:
         return ScriptEnd(_report_interrupt(interrupt, interrupts, script, options.trace), interrupt, True)
