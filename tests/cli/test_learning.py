@@ -42,8 +42,8 @@ def solve(course: Path, name: str) -> None:
 def test_without_a_terminal_it_creates_the_directory_and_ends(course: Path, capsys: Capture) -> None:
     """The second call changes nothing."""
     assert main(["learn"]) == 0
-    assert capsys.readouterr().out == f"copied 22 exercises to {NEXT}"
-    assert len(list(course.glob("[0-9][0-9]_*.py"))) == 22
+    assert capsys.readouterr().out == f"copied 25 exercises to {NEXT}"
+    assert len(list(course.glob("[0-9][0-9]_*.py"))) == 25
     assert main(["learn", "mpi_course"]) == 0
     assert capsys.readouterr().out == f"no new exercises for {NEXT}"
 
@@ -55,17 +55,17 @@ def test_a_check_reports_the_mistake_and_later_success(course: Path, capsys: Cap
     assert main(["learn", "--check", "3"]) == 1
     assert capsys.readouterr().out.splitlines()[:4] == [
         "03 Deadlock by two sends",
-        "✗ On 2 ranks, with unbuffered sends: deadlock: ranks are blocked, ranks 0-1 in",
-        "  send at 03_two_sends.py:27.",
-        "",
+        "✗ unsafe-send: ranks 0-1: send at 03_two_sends.py:27: would deadlock without",
+        "  buffering: ranks 0-1 all send before any of them receives.",
+        "→ Both partners send first and receive afterwards. That works only while the",
     ]
     solve(course, "03_two_sends")
     assert main(["learn", "--check", "03_two_sends"]) == 0
-    assert capsys.readouterr().out == "✓ 03 Deadlock by two sends  12 runs\n"
+    assert capsys.readouterr().out == "✓ 03 Deadlock by two sends  11 runs\n"
     assert main(["learn", "--list"]) == 0
     out = capsys.readouterr().out
     assert "  ✓ 03 Deadlock by two sends\n" in out
-    assert out.splitlines()[-1].endswith(" 1 of 22 done")
+    assert out.splitlines()[-1].endswith(" 1 of 25 done")
 
 
 def test_graders_get_json(course: Path, capsys: Capture) -> None:
@@ -75,10 +75,10 @@ def test_graders_get_json(course: Path, capsys: Capture) -> None:
     assert main(["learn", "--check", "1", "--json"]) == 1
     verdict = json.loads(capsys.readouterr().out)
     assert (verdict["name"], verdict["passed"], verdict["kind"]) == ("01_hello", False, "result")
-    assert verdict["sentence"] == "On 2 ranks, rank 0: hello returns 'rank 0 of 1' instead of 'rank 0 of 2'."
+    assert verdict["sentence"] == "hello returns 'rank 0 of 1' on rank 0 instead of 'rank 0 of 2'."
     assert main(["learn", "--list", "--json"]) == 0
     listed = json.loads(capsys.readouterr().out)
-    assert [one["number"] for one in listed] == list(range(1, 23))
+    assert [one["number"] for one in listed] == list(range(1, 26))
     assert listed[0]["state"] == "untouched"
     assert Path(listed[0]["file"]) == Path("mpi_course/01_hello.py")
 
@@ -106,21 +106,21 @@ def test_a_class_can_have_its_own_exercises(course: Path, tmp_path: Path, capsys
     """They are in the directory, the list and the table."""
     shutil.copytree(OURS / "01_hello", tmp_path / "ours" / "30_again")
     assert main(["learn", "--from", "ours"]) == 0
-    assert capsys.readouterr().out.startswith("copied 23 exercises to mpi_course; ")
+    assert capsys.readouterr().out.startswith("copied 26 exercises to mpi_course; ")
     assert main(["learn", "--check", "30"]) == 1
     capsys.readouterr()
     shutil.copy(OURS / "01_hello" / "solution.py", course / "30_again.py")
     assert main(["learn", "--from", "ours", "--jobs", "1", "--grade", "mpi_course"]) == 0
     names, row = capsys.readouterr().out.splitlines()
-    assert names.endswith(",22_split_that_scales,30_again,reasons")
-    assert row == f"mpi_course,1,23,{'untouched,' * 22}pass,"
+    assert names.endswith(",25_split_that_scales,30_again,reasons")
+    assert row == f"mpi_course,1,26,{'untouched,' * 25}pass,"
 
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
         (["--check", "1"], "mpi_course/01_hello.py does not exist. To create it, run: fakempi learn mpi_course"),
-        (["--hint", "77"], "there is no exercise 77: use 1 to 22; fakempi learn --list lists them."),
+        (["--hint", "77"], "there is no exercise 77: use 1 to 25; fakempi learn --list lists them."),
         (["--grade", "nowhere"], "the directory nowhere does not exist."),
         (["--from", "nowhere", "--list"], "nowhere does not exist."),
     ],
@@ -163,13 +163,13 @@ def test_the_watcher_checks_saved_files_and_continues(course: Path) -> None:
     assert watcher.at.number == 1
     (course / "01_hello.py").write_text(Course().exercises[1].start + "#\n", encoding="utf-8")
     assert watcher.tick()
-    assert "✗ On 2 ranks, rank 0: hello returns 'rank 0 of 1'" in shown(out)
+    assert "✗ hello returns 'rank 0 of 1' on rank 0" in shown(out)
     solve(course, "01_hello")
     assert watcher.tick()
     text = shown(out)
-    assert "✓ 01 Hello, ranks: passed, in 11 runs." in text
+    assert "✓ 01 Hello, ranks: passed, in 10 runs." in text
     assert "02 Send and receive" in text
-    assert "1 of 22 done" in text
+    assert "1 of 25 done" in text
     assert watcher.tick("h")
     assert "Hint 1 of 2" in shown(out)
     assert watcher.tick("l")
@@ -186,19 +186,19 @@ def test_the_course_ends_after_the_last_solved_exercise(course: Path) -> None:
     directory, out = StudentDirectory(course), terminal()
     directory.set_up()
     for one in directory.course:
-        directory.note(one, one.number != 22)
+        directory.note(one, one.number != 25)
     watcher = Watcher(out, directory, CheckLimits(), lambda one, *args, **options: CheckResult(one, True, cases=1))
     assert watcher.tick("c")
     text = shown(out)
-    assert "✓ 22 passed. All exercises are done." in text
-    assert "22 of 22 done" in text
+    assert "✓ 25 passed. All exercises are done." in text
+    assert "25 of 25 done" in text
 
 
 @pytest.mark.parametrize(("width", "height"), [(80, 24), (40, 12), (120, 50)])
 def test_every_screen_fits(width: int, height: int) -> None:
     """No line is too long, and there are not too many lines."""
     for one in Course():
-        lines = screen(bar(3, 22, width), one, f"mpi_course/{one.file}", [page(one, width)] * 2, width, height, "✓ said")
+        lines = screen(bar(3, 25, width), one, f"mpi_course/{one.file}", [page(one, width)] * 2, width, height, "✓ said")
         assert len(lines) < height
         assert max(line.cell_len for line in lines) <= width
 

@@ -50,8 +50,10 @@ def verdict_lines(verdict: CheckResult, width: int, alone: bool = True) -> list[
 
 
 def sentence(verdict: CheckResult, width: int) -> list[Text]:
-    """Return the failure as a sentence in red, and the command that explains it."""
+    """Return the failure as a sentence in red, the mistake behind it if known, and the command that explains it."""
     lines = wrapped(Text(verdict.sentence, "red"), width, Text("✗ ", "bold red"))
+    if verdict.mistake:
+        lines += wrapped(prose(verdict.mistake), min(width, WIDEST), Text("→ ", "bold yellow"))
     if verdict.kind in KINDS:
         lines += wrapped(Text(f"For details, run: fakempi explain {verdict.kind}", "dim"), width)
     return lines
