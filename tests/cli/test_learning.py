@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from fakempi.apps.cli import learning, main
+from fakempi.apps.cli import learn_actions, learning, main
 from fakempi.apps.cli.learn_loop import Watcher
 from fakempi.apps.cli.learn_screen import bar, details, page, screen
 from fakempi.apps.course import grading
@@ -154,24 +154,36 @@ def shown(out: Console) -> str:
     return text
 
 
-@pytest.mark.slow
-def test_the_watcher_checks_saved_files_and_continues(course: Path) -> None:
-    """It moves to the next exercise; keys show hints and the list, select other exercises, and quit."""
-    directory, out = StudentDirectory(course), terminal()
+@pytest.fixture
+def watcher(course: Path) -> Watcher:
+    """A watcher of a new directory; checks run in this process."""
+    directory = StudentDirectory(course)
     directory.set_up()
-    watcher = Watcher(out, directory, CheckLimits(), inside)
+    return Watcher(terminal(), directory, CheckLimits(), inside)
+
+
+@pytest.mark.slow
+def test_the_watcher_checks_saved_files(course: Path, watcher: Watcher) -> None:
+    """The task stays visible after a failure; after a pass, n continues with the next exercise."""
+    out = watcher.out
     assert watcher.at.number == 1
     (course / "01_hello.py").write_text(Course().exercises[1].start + "#\n", encoding="utf-8")
     assert watcher.tick()
-    assert "✗ hello returns 'rank 0 of 1' on rank 0" in shown(out)
+    text = shown(out)
+    assert "✗ hello returns 'rank 0 of 1' on rank 0" in text
+    assert "→ hello still returns the same text on every rank." in text
+    assert "Your task: let hello return" in text
+    assert watcher.tick("h")
+    text = shown(out)
+    assert "Hint 1 of 1" in text
+    assert "Your task: let hello return" in text
     solve(course, "01_hello")
     assert watcher.tick()
     text = shown(out)
-    assert "✓ 01 Hello, ranks: passed, in 10 runs." in text
-    assert "02 Send and receive" in text
+    assert "✓ 01 passed, in 10 runs." in text
     assert "1 of 25 done" in text
-    assert watcher.tick("h")
-    assert "Hint 1 of 2" in shown(out)
+    assert watcher.tick("n")
+    assert "02 Send and receive" in shown(out)
     assert watcher.tick("l")
     assert "✓ 01 Hello, ranks" in shown(out)
     assert watcher.tick("n")
@@ -179,6 +191,57 @@ def test_the_watcher_checks_saved_files_and_continues(course: Path) -> None:
     assert watcher.tick()
     assert shown(out) == ""
     assert not watcher.tick("q")
+
+
+def test_a_solution_is_shown_after_three_tries_or_a_pass(course: Path, watcher: Watcher) -> None:
+    """A check of the unedited start file is no try."""
+    watcher.check = lambda one, *args, **options: CheckResult(one, False, "It is wrong.")
+    watcher.tick("c")
+    (course / "01_hello.py").write_text("mine", encoding="utf-8")
+    watcher.seen[1] = watcher._stamp(watcher.at)
+    for left in ("3 more failed checks", "2 more failed checks", "1 more failed check "):
+        shown(watcher.out)
+        watcher.tick("s")
+        assert f"after {left}" in " ".join(shown(watcher.out).split())
+        watcher.tick("c")
+    shown(watcher.out)
+    watcher.tick("s")
+    assert "comm.Get_rank()} of {comm.Get_size()}" in shown(watcher.out)
+    watcher.check = lambda one, *args, **options: CheckResult(one, True, cases=1)
+    watcher.tick("n")
+    watcher.tick("c")
+    shown(watcher.out)
+    watcher.tick("s")
+    assert "comm.recv(source=rank - 1)" in shown(watcher.out)
+
+
+def test_keys_run_the_program_and_show_its_timeline(watcher: Watcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the number of ranks of the exercise's text; the task stays visible."""
+    commands: list[list[str]] = []
+
+    def fakempi(words: list[str], directory: Path, width: int) -> str:
+        commands.append(words)
+        if "--trace" in words:
+            Path(words[words.index("--trace") + 1]).write_text("", encoding="utf-8")
+        return f"it printed {words[0]}"
+
+    monkeypatch.setattr(learn_actions, "_fakempi", fakempi)
+    for key, name in (("r", "run"), ("t", "view")):
+        watcher.tick(key)
+        text = shown(watcher.out)
+        assert f"it printed {name}" in text
+        assert "Your task: let hello return" in text
+    assert [command[:3] for command in commands[:2]] == [["run", "-n", "4"]] * 2
+
+
+@pytest.mark.slow
+def test_the_program_of_an_exercise_runs_as_in_its_text(watcher: Watcher) -> None:
+    """In a process, with the output in order."""
+    lines = learn_actions.run_output(watcher.at, watcher.directory.file(watcher.at), 80)
+    assert [line.plain.strip() for line in lines] == ["fakempi run -n 4 mpi_course/01_hello.py", *["rank 0 of 1"] * 4]
+    second = watcher.directory.course.find("2")
+    lines = learn_actions.timeline_of(second, watcher.directory.file(second), 80)
+    assert "deadlock at t = " in lines[-1].plain
 
 
 def test_the_course_ends_after_the_last_solved_exercise(course: Path) -> None:

@@ -1,6 +1,6 @@
 """Typical mistakes of students: a sentence that names the mistake, in addition to what failed.
 
-evidence    what is known: the source, and the failure
+evidence    the known facts: the source, and the failure
 syntax      mistakes that Python's parser rejects
 in_source   mistakes that are certain from the source
 in_failure  mistakes that are likely for this failure

@@ -1,4 +1,4 @@
-"""What is known about a mistake: the calls in the source, and the failure."""
+"""The known facts about a mistake: the calls in the source, and the failure."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from fakempi.apps.course import Trial
 
 
 def numbers(rank: int, size: int) -> list[int]:
-    """Return the numbers of a rank; the largest of all is neither on the first rank nor on the last."""
+    """Return the numbers of a rank; the largest of all is not on the first or last rank."""
     return [1 + rank, 7 + (rank * 5) % 11]
 
 
