@@ -14,6 +14,7 @@ checking        fakempi check: a script in all schedules
 searches        its search, its report, and the input of its runs
 disturbances    fakempi check --skew and --kill-each: ranks that are late, or die
 linting         fakempi lint: mistakes that are visible in source files
+real_mpi        commands on an installed MPI: fakempi watch
 viewing         fakempi view: views of a trace
 extras          -i and --figure, which need optional packages
 replaying       fakempi view --what replay: animation with keys
