@@ -184,10 +184,16 @@ class ReportText:
             if id(event) not in self.missing:
                 self.missing[id(event)] = self.names.text(event.awaits, 6)
             return f"waits for {self.missing[id(event)]}{event.where}"
-        tag = "ANY" if event.tag is None else event.tag
+        peer = _written(event.peer_written, naming(rank, event))
+        tag = _written(event.tag_written, "ANY" if event.tag is None else str(event.tag))
         if event.kind == "receive":
-            return f"source={naming(rank, event)}, tag={tag}{event.where}"
-        return f"dest={naming(rank, event)}, tag={tag}, {counted(event.nbytes, 'byte')}{event.where}"
+            return f"source={peer}, tag={tag}{event.where}"
+        return f"dest={peer}, tag={tag}, {counted(event.nbytes, 'byte')}{event.where}"
+
+
+def _written(expression: str, value: str) -> str:
+    """Return an argument as the program has it, with its value: `right (3)`."""
+    return f"{expression} ({value})" if expression and expression.replace(" ", "") != value else value
 
 
 def _absolute(rank: int, event: AwaitedEvent) -> str:
