@@ -23,6 +23,9 @@ from typing import Any
 
 LONGEST_LINE = 8_000_000
 LONGEST_HELLO = 10_000
+SILENT = 3.0
+"""Seconds after which a report does not wait for the answer of a process; on a busy machine, threads wait for a core."""
+
 LONGEST_ADDRESS = 100
 """Bytes of the path of a Unix socket; the limit of Linux is 108."""
 
@@ -44,12 +47,18 @@ class WatchedProcess:
     started: float = field(default_factory=monotonic)
     moved: float = field(default_factory=monotonic)  # the time when it was last seen to move
     waits_for_answer: str = ""
+    requested: float = 0.0  # the time of the last request
     sample: dict[str, Any] = field(default_factory=dict)
     answers: dict[str, Any] = field(default_factory=dict)
     left: dict[str, Any] | None = None  # the program has ended; MPI_Finalize may still wait
     closed: bool = False  # the process has ended
     received: bytes = b""
     accepted: bool = False  # it has sent the token
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether it has not answered for seconds, as if C code holds the interpreter lock."""
+        return bool(self.waits_for_answer) and monotonic() - self.requested > SILENT
 
     @property
     def is_rank(self) -> bool:
@@ -60,6 +69,7 @@ class WatchedProcess:
         """Request an answer, unless the process has not given the last one: then its thread cannot run."""
         if self.closed or self.left is not None or self.waits_for_answer:
             return
+        self.requested = monotonic()
         try:
             self.connection.sendall(f"{word} {number}\n".encode())
             self.waits_for_answer = word
@@ -116,7 +126,7 @@ class Listener:
         for each in left:
             each.answers.pop(word, None)
         end = monotonic() + seconds
-        while left and monotonic() < end:
+        while not all(each.is_silent for each in left) and monotonic() < end:
             for each in left:
                 each.request(word, number)  # once its last answer has arrived
             self.receive(0.02)
