@@ -33,6 +33,7 @@ def kinds(text: str) -> dict[int, str]:
     return {int(number): word.strip(":") for number, word in re.findall(r"^ *(\d+) ranks?  +(\S+)", text, re.MULTILINE)}
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize(("smallest", "body"), [*PROGRAMS.values(), *IN_SOME_SCHEDULES.values()],
                          ids=[*PROGRAMS, *IN_SOME_SCHEDULES])  # fmt: skip
 def test_check_finds_the_smallest_number_that_fails(smallest: int, body: str, tmp_path: Path, capsys: Capture) -> None:
@@ -49,6 +50,7 @@ def test_check_finds_the_smallest_number_that_fails(smallest: int, body: str, tm
     assert main(replay) in (1, 3)
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize(("smallest", "body"), PROGRAMS.values(), ids=PROGRAMS)
 def test_run_finds_the_smallest_number_that_fails(smallest: int, body: str, tmp_path: Path, capsys: Capture) -> None:
     """The exit code is that of this number, and the last line is the command that repeats it."""
