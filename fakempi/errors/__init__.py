@@ -361,6 +361,10 @@ class RunTimeoutError(RunError, TimeoutError):
         The locations of ranks, as lines of text.
     """
 
+    def __new__(cls, *args: object) -> RunTimeoutError:
+        """Create an exception; RuntimeError's refuses. tblib, with which Dask pickles exceptions, calls it."""
+        return TimeoutError.__new__(cls, *args)
+
     def __init__(self, text: str) -> None:
         super().__init__(text)  # one argument only: OSError gives further arguments a meaning
         self.timeout: float = 0
