@@ -20,10 +20,9 @@ examples:
 
 The default directory is the current one if it contains exercises, otherwise
 mpi_course. Files that you have edited are not overwritten. Without a terminal,
-the command copies the exercises and ends. Keys on a terminal: r run, t timeline,
-h hint, s solution (after a pass or three failed tries), c check, n next, b back,
-l list, q quit.
-Programs run in a separate process with limits.
+the command copies the exercises and ends. Keys on a terminal: r run,
+t timeline, h hint, s solution (after a pass or three failed tries), c check,
+n next, b back, l list, q quit. Programs run in a separate process with limits.
 
 exit code: 0 if the exercise passes, 1 if not, 2 for a usage error.
 """
