@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentTypeError, Namespace
+from argparse import Namespace
 
 from fakempi.core import options as parse
 from fakempi.extensions.disturbance import LATE, Disturbance
@@ -10,14 +10,6 @@ from fakempi.processes.program import wants_processes
 
 FOR_SEARCHES = ("html", "traces", "figure")
 """Options of `fakempi check` that show schedules."""
-
-
-def death_at_call(text: str) -> tuple[int, int]:
-    """Return the rank and the call of `R@K`."""
-    rank, _, call = text.partition("@")
-    if not (rank.isdecimal() and call.isdecimal() and int(call) >= 1):
-        raise ArgumentTypeError(f"{text} is not a rank and the number of its call, like 3@2")
-    return int(rank), int(call)
 
 
 def is_disturbed_check(options: Namespace) -> bool:
