@@ -14,7 +14,7 @@ from fakempi.apps.cli import main
 from fakempi.core.result_comparison import Difference, first_difference, of_output
 from fakempi.errors import MPIValueError
 from fakempi.mpi.diagnostics.results import ProgramResults
-from tests.cli.numbered_programs import START
+from tests.numbered.program import START
 
 Capture = pytest.CaptureFixture[str]
 LOST = "total = comm.allreduce(sum(0.5 * i for i in range(rank * (12 // size), (rank + 1) * (12 // size))))\n"
