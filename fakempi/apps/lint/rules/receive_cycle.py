@@ -68,7 +68,7 @@ def _first_message(events: Sequence[Event]) -> tuple[MpiCall, Sequence[Event]] |
 def _holds_on_all_ranks(branch: BranchEvents) -> bool:
     """Return whether the condition is known to hold on all of some ranks, such as `size > 1`."""
     values = formulas.table(branch.value.formula, RANKS)
-    return bool(values) and all(values)
+    return values is not None and all(values)
 
 
 def _has_messages(events: Sequence[Event]) -> bool:
