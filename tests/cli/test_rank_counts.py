@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 import re
 import shlex
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from fakempi.apps.cli import main
+from fakempi.apps.cli import main, workers
 from fakempi.apps.cli.rank_counts.budget import Budget
 from fakempi.core.rank_numbers import numbers, spelled
 from fakempi.errors import MPIValueError
@@ -213,3 +215,22 @@ def test_options_for_one_run_are_rejected(words: list[str], tmp_path: Path, caps
     """With a sentence that names the option."""
     assert call("run", tmp_path, "", "-n", "1..3", *words) == 2
     assert "is for a single run" in capsys.readouterr().err
+
+
+def test_worker_processes_are_shared_by_all_numbers(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are started once, and the result is that without them."""
+    started = []
+
+    def recorded(count: int, **options: Any) -> ProcessPoolExecutor:
+        started.append(count)
+        return ProcessPoolExecutor(count, **options)
+
+    monkeypatch.setattr(workers, "ProcessPoolExecutor", recorded)
+    texts = []
+    for jobs in ("1", "2"):
+        assert call("check", tmp_path, PROGRAMS["the order of two messages"].wrong, "-n", "1..4", "--jobs", jobs) == 1
+        texts.append(re.sub(r"\([\d.]+ s\)", "", capsys.readouterr().out))
+    assert started == [2]
+    assert texts[0] == texts[1]
