@@ -22,7 +22,7 @@ from typing import Any, NoReturn
 from fakempi.apps.cli.disturbances.options import disturbance_of_run
 from fakempi.apps.cli.extras import terminal_viewer
 from fakempi.apps.cli.interrupts import TIMED_OUT, Interrupts
-from fakempi.apps.cli.mpirun import on_path
+from fakempi.apps.cli.real_mpi.mpirun import on_path
 from fakempi.core import options as parse
 from fakempi.core.arguments import RunOptions
 from fakempi.core.reports.explain import explained_by
@@ -50,7 +50,7 @@ from fakempi.isolation import Program, program
 from fakempi.isolation.main_module import main_in
 from fakempi.mpi.comms.console_scripts import console_script
 from fakempi.mpi.comms.python_options import python_options
-from fakempi.processes.program import ProcessProgram, program_in_processes, wants_processes
+from fakempi.processes.program import HASH_SEED, ProcessProgram, program_in_processes, wants_processes
 from fakempi.trace.record import Trace
 from fakempi.view.lines import write_text
 from fakempi.view.numbers import amount, seconds
@@ -153,8 +153,12 @@ def script_of(command: Sequence[str], options: Namespace) -> Program:
     label = "[{rank}] " if options.prefix else ""
     common: dict[str, Any] = {"label": label, "seed": options.seed or 0, "share": options.share, "mpi": options.mpi}
     port = _debug_port(options)
-    if options.processes or options.debug or wants_processes():
-        return program_in_processes(command, debug=options.debug, debug_port=port, **common)
+    if options.hash_seeds and os.environ.get(HASH_SEED, "random") != "random":
+        reason = f"{HASH_SEED}={os.environ[HASH_SEED]} gives all ranks the same hashes; unset it."
+        raise parse.usage_error(f"--hash-seeds: {reason}")
+    if options.processes or options.debug or options.hash_seeds or wants_processes():
+        more = {"debug": options.debug, "debug_port": port, "hash_seeds": options.hash_seeds}
+        return program_in_processes(command, **common, **more)
     return program(command, private=options.private, **common)
 
 

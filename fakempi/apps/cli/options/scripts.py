@@ -21,6 +21,9 @@ from fakempi.apps.cli.options.values import (
 
 CPU_SCALE = "charge the CPU time between two MPI calls, times F, to the rank's clock; measured, so it varies between runs"
 POLL_COST = "modeled cost, in seconds, of an unsuccessful test or probe when no other rank can run (default 1e-6)"
+HASH_SEEDS = (
+    "each rank has its own hashes of texts, as under mpiexec: finds communication in the order of a set; implies --processes"
+)
 FUSED = (
     "simulate a collective call from the schedule of its algorithm: auto (default) where the result is exact; never; "
     "always, with an error where it is not exact"
@@ -78,6 +81,7 @@ def add_run(run: ArgumentParser) -> None:
     run.add_argument(
         "--debug", type=int, metavar="RANK", action="append", default=[], help="run a rank under pdb; implies --processes"
     )
+    run.add_argument("--hash-seeds", action="store_true", help=HASH_SEEDS)
     port_help = "with --debug: wait for an editor (debugpy) on this port instead of pdb"
     port = partial(integer, minimum=1024, maximum=65000)
     run.add_argument("--debug-port", type=port, metavar="N", default=0, help=port_help)
