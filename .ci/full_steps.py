@@ -166,6 +166,7 @@ SWEEPS = {
     "ranks as processes, 300 programs": "python -m tests.processes.random_programs 300",
     "ends of processes with threads, 200 programs": "python -m tests.processes.ends_with_threads 200",
     "a real MPI, 2,000 programs of each family": "python -m tests.real_mpi.random all 2000",
+    "smallest numbers of ranks, all programs": "python -m tests.numbered",
     "files from others, 10,000 mutants of each kind": "python -m tests.fuzz.files 10000",
     "ratios of CPU times, each with a limit": "python benchmarks/guard.py",
     "more cases of slow tests": "HYPOTHESIS_PROFILE=thorough python -m pytest -n auto -m slow --timeout 7200 "
