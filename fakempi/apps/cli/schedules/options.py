@@ -22,9 +22,9 @@ examples:
   fakempi schedule export ring.xml -o ring.json  convert a file
   fakempi run -n 8 --algorithms allreduce=./ring.xml work.py
 
-A schedule is a file in GOAL (.goal, of LogGOPSim and ATLAHS), in the XML of
-MSCCL (.xml) or in JSON (.json), or operation/name of an algorithm of fakempi
-list, whose schedule for -n ranks is recorded.
+A schedule is a file in GOAL (.goal, .bin in binary form; of LogGOPSim and
+ATLAHS), in the XML of MSCCL (.xml) or in JSON (.json), or operation/name of an
+algorithm of fakempi list, whose schedule for -n ranks is recorded.
 
 show draws the steps in time, and marks the first fault if there is one.
 
