@@ -22,6 +22,7 @@ from time import monotonic
 from typing import Any
 
 LONGEST_LINE = 8_000_000
+LONGEST_HELLO = 10_000
 LONGEST_ADDRESS = 100
 """Bytes of the path of a Unix socket; the limit of Linux is 108."""
 
@@ -139,10 +140,10 @@ class Listener:
         data = b""
         with suppress(ConnectionError):
             data = process.connection.recv(1 << 16)
-        if not data or len(process.received) > (LONGEST_LINE if process.accepted else 10_000):
+        *lines, process.received = (process.received + data).split(b"\n")
+        if not data or len(process.received) > (LONGEST_LINE if process.accepted else LONGEST_HELLO):
             self._end(process)
             return
-        *lines, process.received = (process.received + data).split(b"\n")
         for line in lines:
             try:
                 message = json.loads(line)
@@ -166,7 +167,7 @@ class Listener:
             return True
         if "leave" in message and isinstance(message["leave"], dict):
             process.left, process.moved, process.waits_for_answer = message["leave"], monotonic(), ""
-        for word in ("sample", "report", "junit", "end"):
+        for word in ("sample", "report", "junit", "end", "stop"):
             if isinstance(message.get(word), dict):
                 process.waits_for_answer = ""
                 process.answers[word] = message[word]
