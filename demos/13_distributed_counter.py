@@ -1,6 +1,6 @@
 """Share a counter between all ranks: a rank that needs work takes the next number, without a master rank.
 
-    python demos/19_distributed_counter.py"""
+    python demos/13_distributed_counter.py"""
 
 import numpy as np
 from screen import arguments

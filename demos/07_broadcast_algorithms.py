@@ -1,6 +1,6 @@
 """Compare the timelines and modeled times of six broadcast algorithms.
 
-    python demos/12_broadcast_algorithms.py
+    python demos/07_broadcast_algorithms.py
 
 Eight ranks with one port in each direction, a start-up time of 1 us and 1 GB/s. All timelines have the same scale.
 """

@@ -1,6 +1,6 @@
 """Fit a cost model to ping-pongs of a real cluster, and compare its predictions with measured broadcasts.
 
-    python demos/23_calibrate.py
+    python demos/16_calibrate.py
 
 Students of the University of Trieste measured one node of the cluster ORFEO, with two sockets of 12 cores, and published
 the figures (benchmarks/data). Hockney's model, one line for all sizes, misses the protocols of the MPI library. A

@@ -1,6 +1,6 @@
 """Compare broadcasts on machines of different speed: trees that depend on the speed, as Silva & Silva (1999) propose.
 
-    python demos/15_unequal_links.py
+    python demos/22_unequal_links.py
 
 Some of sixteen workstations are old: an old one takes 6 ms to send a message, a new one 1 ms. A binomial tree ignores
 that. The speed-partitioned ordered chain is a binomial tree with the new ones first. Fastest node first always lets the

@@ -1,6 +1,6 @@
 """Write an algorithm in one file, use it in ordinary MPI calls, verify it, and compare it with others.
 
-    python demos/14_custom_algorithm.py
+    python demos/11_custom_algorithm.py
 
 The file is demos/knomial.py, a broadcast along a tree in which a rank has up to k-1 children per level. The page
 docs/custom_algorithm.md describes how to write an algorithm. The same from the command line:

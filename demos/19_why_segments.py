@@ -1,6 +1,6 @@
 """Show why blocks must be cut: without segments an inter-group allgather can be arbitrarily slow (Kang et al. 2018, 2019).
 
-    python demos/07_why_segments.py
+    python demos/19_why_segments.py
 
 Group A grows; group B stays at 4 ranks with long blocks. Every rank of A must receive B's four blocks, so the lower bound M
 does not change. Without segments b_j sends its whole block to each of its p/q partners in turn, so its port is busy for

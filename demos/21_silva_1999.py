@@ -1,6 +1,6 @@
 """Reproduce Table 1 and Figs. 4 and 5 of Silva & Silva (1999): collectives between two groups compared with one group.
 
-    python demos/09_silva_1999.py
+    python demos/21_silva_1999.py
 
 The calls are those of the paper: operations with a root on 1 + 7 processes, the others on 4 + 4, and the same operations in
 one group of 8. The paper gives Table 1 and one mean as numbers; for Figs. 4 and 5 its text only says which is faster.

@@ -1,6 +1,6 @@
 """Detect a deadlock of a lock and a message: every rank has a server thread, and one line is in the wrong place.
 
-    python demos/17_lock_and_message.py
+    python demos/05_lock_and_message.py
 """
 
 from threading import Lock, Thread

@@ -1,8 +1,8 @@
 """From measured messages to a file of rules for Open MPI and MPICH: calibrate, compare, tune.
 
-    python demos/24_tune.py
+    python demos/17_tune.py
 
-The same commands work in a shell. The measurements are those of demo 23: ping-pongs and broadcasts on one node with two
+The same commands work in a shell. The measurements are those of demo 16: ping-pongs and broadcasts on one node with two
 sockets of 12 cores. The rules name an algorithm only where it saves at least 5 % of the modeled time of the library's own
 choice; elsewhere the library decides.
 """

@@ -1,14 +1,14 @@
 """Model Figs. 4, 5 and 6 of Kang et al. (2019): allgather between two groups, by root gathering and full duplex.
 
-    python demos/08_kang_figures.py               all figures, in less than a minute of CPU time
-    python demos/08_kang_figures.py --full        all sizes for all clusters; ten minutes of CPU time
-    python demos/08_kang_figures.py --figure 6    one figure; 6 has the ratios
-    python demos/08_kang_figures.py --quick       64 ranks and two sizes, in seconds
-    python demos/08_kang_figures.py --csv FILE    also write the points, in seconds
+    python demos/20_kang_figures.py               all figures, with two sizes on 64 ranks
+    python demos/20_kang_figures.py --more        256 and 2,048 ranks, too, in less than a minute of CPU time
+    python demos/20_kang_figures.py --full        all sizes for all clusters; ten minutes of CPU time
+    python demos/20_kang_figures.py --figure 6    one figure; 6 has the ratios
+    python demos/20_kang_figures.py --csv FILE    also write the points, in seconds
 
-The first command has all eight sizes for 64 ranks, the smallest and the largest for 256, and for 2,048 the ratios of Fig. 6
+With --more there are all eight sizes for 64 ranks, the smallest and the largest for 256, and for 2,048 the ratios of Fig. 6
 at the largest, without settings 6 and 7, whose ratios differ from those of 5 and 8 by about 2 % or less. The output of
---full is in benchmarks/kang_figures.out; the .out file next to this one has that of --quick.
+--full is in benchmarks/kang_figures.out.
 """
 
 import argparse
@@ -274,12 +274,13 @@ def jobs_of(figure, clusters, even):
 def main():
     reader = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     reader.add_argument("--figure", type=int, choices=(4, 5, 6))
-    reader.add_argument("--quick", action="store_true")
+    reader.add_argument("--more", action="store_true")
     reader.add_argument("--full", action="store_true")
     reader.add_argument("--csv", type=Path, metavar="FILE")
     options = reader.parse_args()
     screen = console()
-    clusters = QUICK if options.quick else FULL if options.full else SHORT
+    clusters = FULL if options.full else SHORT if options.more else QUICK
+    large = options.full or options.more
     even = [*clusters][-1]._replace(even=True)
     points = compute(jobs_of(options.figure, clusters, even))
     if options.csv:
@@ -290,9 +291,9 @@ def main():
         times_figure(screen, 5, range(5, 9), curves_of(clusters), points)
     if options.figure in (None, 6):
         ratios_figure(screen, clusters, points, even)
-        gathering_table(screen, 64 if options.quick else 256)
+        gathering_table(screen, 256 if large else 64)
         block_size_table(screen, Cluster(64, 1), points)
-        slow_hop_table(screen, 32 if options.quick else 64)
+        slow_hop_table(screen, 64 if large else 32)
     paragraphs = NOTES.strip().split("\n\n")
     for paragraph in paragraphs if options.figure in (None, 6) else paragraphs[: options.figure - 3]:
         screen.print()

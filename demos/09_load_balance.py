@@ -1,8 +1,8 @@
 """Compare load balance: one rank has half of all data. The ring is idle most of the time, the blocked ring is not.
 
-    python demos/05_load_balance.py                      96 ranks, traced on the emulator
-    python demos/05_load_balance.py --ranks 4096         computed from the claims, half a minute
-    python demos/05_load_balance.py --svg balance.svg    also write the picture to a file
+    python demos/09_load_balance.py                      96 ranks, traced on the emulator
+    python demos/09_load_balance.py --ranks 4096         computed from the claims, half a minute
+    python demos/09_load_balance.py --svg balance.svg    also write the picture to a file
 
 Träff et al. (2008) show this picture for 96 processes. With 4,096 ranks the blocked ring sends 29 million messages. They are
 computed from the recurrence of the algorithm, which the tests compare with the emulator. One rank in 32 is drawn, and the

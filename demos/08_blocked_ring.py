@@ -1,7 +1,7 @@
 """Show how a pipeline fills, block by block: the blocked ring of Träff et al. (2008), compared with the ring.
 
-    python demos/04_blocked_ring.py               step by step
-    python demos/04_blocked_ring.py --animate     as an animation, both on one clock
+    python demos/08_blocked_ring.py               step by step
+    python demos/08_blocked_ring.py --animate     as an animation, both on one clock
 """
 
 from time import sleep

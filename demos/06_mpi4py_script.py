@@ -3,7 +3,7 @@
     fakempi run -n 8 demos/pi_mpi4py.py 1000             no MPI needed
     mpiexec -n 8 python demos/pi_mpi4py.py 1000          the same file on an MPI (pip install "fakempi[mpi]")
 
-    python demos/13_mpi4py_script.py                     the first command, and some that mpiexec does not have
+    python demos/06_mpi4py_script.py                     the first command, and some that mpiexec does not have
 """
 
 import shlex

@@ -1,7 +1,7 @@
-"""Split 4,096 ranks by host name, without any rank ever holding a list of all ranks.
+"""Split ranks by host name, without any rank ever holding a list of all ranks.
 
-    python demos/10_split_by_host.py              a minute
-    python demos/10_split_by_host.py --quick      128 ranks, in a second
+    python demos/23_split_by_host.py              128 ranks
+    python demos/23_split_by_host.py --large      4,096 ranks, in a minute
 
 Each rank passes the name of its host and gets a place in a chain: its rank, the size of the group, and its two neighbors,
 which is enough to send messages along the chain. See Moody, Ahn and de Supinski, Exascale Algorithms for Generalized
@@ -50,7 +50,7 @@ def groups_of(places):
 
 def main():
     screen = console()
-    ranks = 128 if "--quick" in arguments(__doc__, "--quick") else 4096
+    ranks = 4096 if "--large" in arguments(__doc__, "--large") else 128
     hosts = [HOSTS[rank // 4 % len(HOSTS)] for rank in range(ranks)]  # four ranks per host, cyclically
     cost = TwoLevel(placement=hosts, intra=Hockney(5e-7, 2.5e-10), inter=Hockney(1.6e-6, 3.2e-10), network_ports=4)
     runs = {}

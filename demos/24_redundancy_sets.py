@@ -1,7 +1,7 @@
 """Find the ranks that share a node, a switch or a power supply, and form redundancy sets that survive one failure.
 
-    python demos/16_redundancy_sets.py              a minute
-    python demos/16_redundancy_sets.py --quick      the last table with 64 ranks, in seconds
+    python demos/24_redundancy_sets.py              the last table with 64 ranks
+    python demos/24_redundancy_sets.py --large      the last table with 1,024 ranks, in a minute
 
 Each rank knows only the names of the units that it runs on. Libraries that keep checkpoints in memory form redundancy sets,
 whose members restore each other's data: by copies at the right neighbor, or by a parity over the set. Moody, Ahn and de
@@ -226,7 +226,7 @@ def costs_of(screen, ranks):
 
 
 def main():
-    words, screen = arguments(__doc__, "--quick"), console()
+    words, screen = arguments(__doc__, "--large"), console()
     units = small_machine()
     ranks = len(units)
     screen.print(tree_of(units, run(groups, ranks, units).returns))
@@ -246,7 +246,7 @@ def main():
     except RankError as error:
         screen.print(f"Sets of {SIZE + 1} raise an error: {error.__cause__}", style="dim")
     screen.print()
-    screen.print(costs_of(screen, 64 if "--quick" in words else 1024))
+    screen.print(costs_of(screen, 1024 if "--large" in words else 64))
 
 
 if __name__ == "__main__":

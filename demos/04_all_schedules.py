@@ -1,6 +1,6 @@
 """Explore all schedules of a program: find a race that no timing shows, explain it, and replay it.
 
-    python demos/18_all_schedules.py
+    python demos/04_all_schedules.py
 """
 
 from screen import arguments

@@ -1,8 +1,10 @@
 """Run one algorithm from one file on 1,000 virtual ranks, and under mpiexec on a real MPI.
 
-    python demos/03_same_code.py
-    mpiexec -n 4 python demos/03_same_code.py mpi       (with mpi4py and an MPI: pip install "fakempi[mpi]")
+    python demos/10_same_code.py
+    mpiexec -n 4 python demos/10_same_code.py mpi       (with mpi4py and an MPI: pip install "fakempi[mpi]")
 """
+
+import sys
 
 import numpy as np
 from screen import arguments
@@ -18,7 +20,10 @@ def main(comm, SUM):
 
 
 if "mpi" in arguments(__doc__, "mpi"):
-    from mpi4py import MPI
+    try:
+        from mpi4py import MPI
+    except (ImportError, RuntimeError):  # RuntimeError: mpi4py finds no MPI library
+        sys.exit('This needs mpi4py and an MPI: python -m pip install "fakempi[mpi]"')
 
     print(f"process {MPI.COMM_WORLD.Get_rank()}: the sum is {main(MPI.COMM_WORLD, MPI.SUM):.0f}")
 else:

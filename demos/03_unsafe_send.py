@@ -1,6 +1,6 @@
 """Run a program in which every rank sends before it receives. It ends only if sends are buffered, which MPI leaves open.
 
-    python demos/11_unsafe_send.py
+    python demos/03_unsafe_send.py
 
 A program that relies on buffering works on one machine, or with small messages, and deadlocks on another. In fakempi
 buffering is a parameter of the cost model, `eager_limit`: the same program runs without buffering, with the limit of most
@@ -11,6 +11,7 @@ import os
 import re
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -62,6 +63,8 @@ def main():
             print(f"{words:<16} of {8 * count:>6,} bytes" + " " * 11 + "".join(f"  {cell:<9}" for cell in cells).rstrip())
     print(f"\nThe report for {8 * 10_000:,} bytes with eager buffering, as in most MPI libraries:")
     print(reports[10_000, BUFFERINGS["eager"]])
+    if find_spec("pytest") is None:
+        sys.exit("\nThe last part runs a test suite, which needs pytest: python -m pip install pytest")
     print("\nA test that relies on buffering passes until one option turns buffering off for all tests:\n")
     print(SUITE)
     for name in ("eager", "zero"):

@@ -1,6 +1,6 @@
 """A wrong schedule in the XML of MSCCL: found by verification, seen in a timeline, fixed.
 
-    python demos/22_wrong_schedule.py
+    python demos/12_wrong_schedule.py
 
 The schedule is an allreduce in which each of four GPUs reduces one chunk: thread blocks receive the others' parts of that
 chunk in scratch memory, thread block 0 combines them, and the result goes to all. A step waits for a step of another thread

@@ -1,8 +1,8 @@
 """Show an allgather between two groups step by step: which rank holds which block (Kang et al. 2019, Figs. 1 and 2).
 
-    python demos/06_step_by_step.py               every step, p = 6 and q = 2, then p = 8 and q = 3
-    python demos/06_step_by_step.py --animate     the same as an animation
-    python demos/06_step_by_step.py 12 5          other group sizes
+    python demos/18_step_by_step.py               every step, p = 6 and q = 2, then p = 8 and q = 3
+    python demos/18_step_by_step.py --animate     the same as an animation
+    python demos/18_step_by_step.py 12 5          other group sizes
 
 This program does not depend on the algorithm: it passes communicators that record what a rank holds after each receive.
 """

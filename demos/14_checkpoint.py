@@ -2,7 +2,7 @@
 
 The second part compares independent access of all ranks with two-phase access, in which a few ranks collect the data.
 
-    python demos/21_checkpoint.py
+    python demos/14_checkpoint.py
 """
 
 import os

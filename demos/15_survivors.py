@@ -1,6 +1,6 @@
 """Continue an iteration after process failures: the surviving ranks detect them, agree on the members, and repeat the step.
 
-    python demos/20_survivors.py
+    python demos/15_survivors.py
 """
 
 from screen import arguments
