@@ -235,7 +235,7 @@ def demos() -> dict[str, str]:
     words = (
         "Each of these programs shows one thing. Read them in this order: errors (1 to 5), scripts and timelines (6 to 9), "
         "algorithms (10 to 12), larger programs (13 to 15), machines (16 and 17) and papers (18 to 24). Run them in a copy "
-        "of the repository: each takes less than 20 seconds of CPU time, and a test compares the output with the output shown."
+        "of the repository. Each takes less than 20 seconds of CPU time, and a test compares its output with the one shown."
     )
     more = (
         "There are also two notebooks: [cells on ranks](../notebook.md) and "

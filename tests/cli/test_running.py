@@ -469,5 +469,5 @@ def test_options_of_python_start_another_interpreter(monkeypatch: pytest.MonkeyP
         main(["run", "-n", "2", "--prefix", "python", "-uO", "-W", "error", str(path), "-n", "5"])
     new = [sys.executable, "-O", "-Werror", "-m", "fakempi", "run", "-n", "2", "--prefix", "python", str(path), "-n", "5"]
     assert started == [new]
-    assert main(["run", "-n", "1", "python", "-u", "-B", str(path)]) == 0
+    assert main(["run", "-n", "1", "python", "-u", "-E", str(path)]) == 0
     assert len(started) == 1

@@ -29,12 +29,12 @@ def test_a_table_has_a_row_per_directory_and_a_column_per_exercise(tmp_path: Pat
     rows = list(grading.grade(directories, course, CheckLimits(), jobs=1))
     out = io.StringIO()
     grading.write_csv(rows, course, out)
-    wrong = "On 2 ranks, rank 0: hello returns 'rank 0 of 1' instead of 'rank 0 of 2'."
+    wrong = "hello returns 'rank 0 of 1' on rank 0 instead of 'rank 0 of 2'."
     assert out.getvalue().splitlines() == [
         "directory,passed,of,01_hello,02_relay,reasons",
         f"{directories[0]},1,2,pass,missing,",
         f"{directories[1]},0,2,untouched,untouched,",
-        f'{directories[2]},0,2,fail,missing,"01_hello: {wrong}"',
+        f"{directories[2]},0,2,fail,missing,01_hello: {wrong}",
     ]
     results = rows[2].as_record()["results"]
     assert results[0]["sentence"] == wrong

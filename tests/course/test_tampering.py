@@ -25,10 +25,13 @@ for number in range(1, 20):
 def hello(comm):
     os.kill(os.getpid(), signal.SIGKILL)
 """
-REPLACED = RIGHT + """
+REPLACED = (
+    RIGHT
+    + """
 import fakempi.apps.course.running as running
 running.answer = lambda file, request: {"returns": ["x"]}
 """
+)
 THREAD = """
 import ctypes, threading
 threading.Thread(target=ctypes.CDLL(None)._exit, args=(0,)).start()
@@ -74,11 +77,11 @@ def test_a_program_that_ends_its_process_fails(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_an_endless_program_is_stopped(tmp_path: Path) -> None:
-    """The run stops it; on a very busy machine, the grading process does."""
+    """The limit is CPU time: a busy machine changes nothing."""
     passed, kind, sentence = verdict(tmp_path, ENDLESS, seconds=1.0)
     assert not passed
     assert kind in ("time-out", "gone")
-    assert "did not finish in" in sentence
+    assert "CPU time" in sentence
 
 
 @pytest.mark.slow
@@ -88,10 +91,3 @@ def test_memory_is_limited(tmp_path: Path) -> None:
     passed, kind, sentence = verdict(tmp_path, HUNGRY)
     assert (passed, kind) == (False, "raised")
     assert "MemoryError" in sentence
-
-
-def test_limits_are_longer_on_a_busy_machine() -> None:
-    """The factor is wall time / CPU time of the start, at most 10."""
-    limits = CheckLimits(10.0)
-    assert [limits.on_this_machine(wall, 0.5).seconds for wall in (0.4, 1.0, 100.0)] == [10.0, 20.0, 100.0]
-    assert limits.on_this_machine(1.0, 0.0) == limits

@@ -12,7 +12,9 @@ mpirun          fakempi mpirun: the options of mpirun and mpiexec
 interrupts      Ctrl-C and the time limit while a script runs
 checking        fakempi check: a script in all schedules
 searches        its search, its report, and the input of its runs
+disturbances    fakempi check --skew and --kill-each: ranks that are late, or die
 linting         fakempi lint: mistakes that are visible in source files
+real_mpi        commands on an installed MPI: fakempi watch
 viewing         fakempi view: views of a trace
 extras          -i and --figure, which need optional packages
 replaying       fakempi view --what replay: animation with keys
@@ -29,6 +31,7 @@ machines        fakempi calibrate, and agreement with measured times
 explaining      fakempi explain: kinds of findings, and rules of fakempi lint
 learning        fakempi learn: exercises
 learn_screen    layout of a verdict and of an exercise
+learn_actions   what the keys of the course show: a run, a timeline, a hint, a solution
 learn_loop      watches the exercise files and reads keys
 touring         fakempi tour: short programs, shown and run
 completion      fakempi completion: commands, options and names in a shell; fakempi help

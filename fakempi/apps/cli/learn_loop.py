@@ -11,23 +11,25 @@ from rich.console import Console
 from rich.text import Text
 
 from fakempi.apps.cli.keyboard import key_reader
+from fakempi.apps.cli.learn_actions import hint_lines, run_output, solution_lines, timeline_of
 from fakempi.apps.cli.learn_screen import (
     MARKS,
-    WIDEST,
     WIDEST_PICTURE,
     bar,
     details,
     page,
-    prose,
     screen,
     sentence,
-    wrapped,
+    task,
 )
 from fakempi.apps.course.course import Exercise
 from fakempi.apps.course.judge import CheckResult, judge
 from fakempi.apps.course.limits import CheckLimits
 from fakempi.apps.course.student_directory import UNTOUCHED, StudentDirectory
 from fakempi.errors.plurals import counted
+
+FRAME = 10
+"""Lines of the screen around the text: progress, title, keys, and empty lines."""
 
 PAUSE = 0.2
 """Seconds between two checks for saved files."""
@@ -44,8 +46,9 @@ class Watcher:
         self.seen = {exercise.number: self._stamp(exercise) for exercise in directory.course}
         self.verdict: CheckResult | None = None
         self.extra: list[Text] = []
-        self.message = ""
-        self.lists = False
+        moved = f"{counted(directory.renamed, 'file')} renamed: exercises have other numbers than before"
+        self.message = moved if directory.renamed else ""
+        self.alone = False
         self.size = (0, 0)
 
     def watch(self) -> int:
@@ -68,7 +71,7 @@ class Watcher:
             return False
         changed = self._saved()
         if changed is not None:
-            self.at, self.message, self.extra, self.lists = changed, "", [], False
+            self.at, self.message, self.extra, self.alone = changed, "", [], False
             self._check()
         elif key:
             self._do(key)
@@ -95,7 +98,7 @@ class Watcher:
         return changed
 
     def _check(self) -> None:
-        """Check the current exercise; if it passes, go to the next open one."""
+        """Check the current exercise."""
         width, _ = self._screen_size()
         with self.out.status(f"checking {self.at.file} ..."):
             verdict = self.check(self.at, self.directory.file(self.at), self.limits, width=width)
@@ -103,31 +106,37 @@ class Watcher:
         self.verdict = verdict
         if not verdict.passed:
             self.message = ""
-            return
-        following = self.directory.next(self.at)
-        self.message = f"✓ {self.at.number:02} {self.at.title}: passed, in {counted(verdict.cases, 'run')}."
-        if following is None:
+        elif self.directory.next() is None:
             self.message = f"✓ {self.at.number:02} passed. All exercises are done."
         else:
-            self.at, self.verdict, self.extra = following, None, []
+            runs = counted(verdict.cases, "run")
+            self.message = f"✓ {self.at.number:02} passed, in {runs}.  n next exercise, s a solution to compare with yours"
 
     def _do(self, key: str) -> None:
-        self.message, self.lists = "", key == "l"
+        self.message, self.extra, self.alone = "", [], key in "sl"
+        width, _ = self._screen_size()
+        file = self.directory.file(self.at)
         if key == "h":
-            number, text = self.directory.hint(self.at)
-            self.extra = [Text(f"  Hint {number} of {len(self.at.hints)}", "bold magenta")]
-            self.extra += wrapped(prose(text), min(self._screen_size()[0], WIDEST))
+            self.extra = hint_lines(self.directory, self.at, width)
         elif key == "c":
-            self.extra = []
             self._check()
         elif key in ("n", "b"):
-            order = list(self.directory.course)
-            place = order.index(self.at) + (1 if key == "n" else -1)
-            self.at, self.verdict, self.extra = order[place % len(order)], None, []
+            self._go(key)
         elif key == "l":
             self.extra = self._list()
-        elif key == "t":
-            self.verdict, self.extra = None, []
+        elif key == "s":
+            self.extra = solution_lines(self.directory, self.at, width)
+            self.alone = len(self.extra) > 3  # a refusal leaves the task on the screen
+        elif key in ("r", "t"):
+            with self.out.status(f"running {file.name} ..."):
+                self.extra = (run_output if key == "r" else timeline_of)(self.at, file, width)
+
+    def _go(self, key: str) -> None:
+        """Go to another exercise: after a pass, the next that is not passed."""
+        following = self.directory.next(self.at) if key == "n" and self.verdict and self.verdict.passed else None
+        order = list(self.directory.course)
+        place = order.index(self.at) + (1 if key == "n" else -1)
+        self.at, self.verdict = following or order[place % len(order)], None
 
     def _list(self) -> list[Text]:
         """Return the list of all exercises by part, in columns."""
@@ -148,15 +157,24 @@ class Watcher:
     def _screen_size(self) -> tuple[int, int]:
         return min(self.out.size.width, WIDEST_PICTURE), self.out.size.height
 
+    def _parts(self, width: int, height: int) -> list[list[Text]]:
+        """Return what is shown: the failure, what a key requested, the task, and details as far as they fit."""
+        if self.alone:
+            return [self.extra]
+        wrong = None if self.verdict is None or self.verdict.passed else self.verdict
+        failure = [] if wrong is None else sentence(wrong, width)
+        extra = [self.extra] if self.extra else []
+        whole = page(self.at, width, str(self.directory.file(self.at)))
+        used = len(failure) + len(self.extra) + FRAME
+        text = whole if not (failure or extra) or used + len(whole) < height else task(self.at, width)
+        if extra and used + len(text) >= height:
+            return [*extra, text]  # what was requested now is more important than an earlier failure
+        rest = details(wrong, width) if wrong is not None and not extra else []
+        return [part for part in (failure, *extra, text, *rest) if part]
+
     def _draw(self) -> None:
         self.size = width, height = self._screen_size()
-        parts: list[list[Text]] = [self.extra] if self.extra else []
-        if self.lists:
-            pass
-        elif self.verdict is None:
-            parts.append(page(self.at, width, str(self.directory.file(self.at))))
-        elif not self.verdict.passed:
-            parts = [sentence(self.verdict, width), *parts, *details(self.verdict, width)]
+        parts = self._parts(width, height)
         self.out.clear()
         progress = bar(self.directory.passed(), len(self.directory.course), width)
         file = str(self.directory.file(self.at))

@@ -15,7 +15,10 @@ from fakempi.core.reports.findings import KINDS
 from fakempi.errors.plurals import counted
 
 MARKS = {"passed": ("✓", "green"), "open": ("·", "yellow"), "untouched": ("·", "dim"), "missing": ("?", "red")}
-KEYS = (("h", "hint"), ("c", "check"), ("n", "next"), ("b", "back"), ("l", "list"), ("t", "text"), ("q", "quit"))
+KEYS = (
+    ("r", "run"), ("t", "timeline"), ("h", "hint"), ("s", "solution"), ("c", "check"), ("n", "next"), ("b", "back"),
+    ("l", "list"), ("q", "quit"),
+)  # fmt: skip
 INDENT = "  "
 WIDEST = 100
 """Maximum width of a text, in columns."""
@@ -50,8 +53,10 @@ def verdict_lines(verdict: CheckResult, width: int, alone: bool = True) -> list[
 
 
 def sentence(verdict: CheckResult, width: int) -> list[Text]:
-    """Return the failure as a sentence in red, and the command that explains it."""
+    """Return the failure as a sentence in red, the mistake behind it if known, and the command that explains it."""
     lines = wrapped(Text(verdict.sentence, "red"), width, Text("✗ ", "bold red"))
+    if verdict.mistake:
+        lines += wrapped(prose(verdict.mistake), min(width, WIDEST), Text("→ ", "bold yellow"))
     if verdict.kind in KINDS:
         lines += wrapped(Text(f"For details, run: fakempi explain {verdict.kind}", "dim"), width)
     return lines
@@ -61,7 +66,8 @@ def details(verdict: CheckResult, width: int) -> list[list[Text]]:
     """Return the details of a failure, if available: a timeline, the emulator's report, the program's output."""
     parts = []
     if verdict.picture:
-        parts.append(list(Text.from_ansi(verdict.picture).split("\n")))
+        head = [Text(f"On {counted(verdict.ranks, 'rank')}:", "dim")] if verdict.ranks else []
+        parts.append([*head, *Text.from_ansi(verdict.picture).split("\n")])
     if verdict.report:
         parts.append([part for line in verdict.report.splitlines() for part in wrapped(Text(line, "yellow"), width)])
     if verdict.printed.strip():
@@ -91,6 +97,15 @@ def page(exercise: Exercise, width: int, file: str = "") -> list[Text]:
             lines += wrapped(prose(paragraph), min(width, WIDEST))
         lines.append(Text())
     return lines[:-1]
+
+
+def task(exercise: Exercise, width: int) -> list[Text]:
+    """Return the paragraphs of the text that state the task."""
+    docstring = ast.get_docstring(ast.parse(exercise.start)) or ""
+    paragraphs = docstring.split("\n\n")
+    first = next((index for index, text in enumerate(paragraphs) if text.startswith("Your task")), 0)
+    chosen = [text for text in paragraphs[first:] if not text.startswith(("See", "    "))]
+    return [line for text in chosen for line in wrapped(prose(text), min(width, WIDEST))]
 
 
 def prose(paragraph: str) -> Text:
@@ -127,7 +142,8 @@ def screen(
         head[-1] = Text(title, "bold")
         head.append(Text(file, "cyan"))
     foot = [Text(), Text("The file contains the full text. It is checked whenever you save it.", "dim")]
-    foot.append(Text.assemble(*(piece for key, word in KEYS for piece in ((key, "bold cyan"), f" {word}   "))))
+    gap_of_keys = "   " if width >= 90 else "  "
+    foot.append(Text.assemble(*(piece for key, word in KEYS for piece in ((key, "bold cyan"), f" {word}{gap_of_keys}"))))
     available = height - len(head) - len(foot) - 1  # the line of the cursor
     body: list[Text] = []
     for part in parts:

@@ -57,6 +57,8 @@ def _begin(out: Console, directory: StudentDirectory, limits: CheckLimits) -> in
     new = directory.set_up()
     if out.is_terminal and sys.stdin.isatty():
         return Watcher(console(), directory, limits).watch()  # its width follows the terminal's
+    if directory.renamed:
+        out.print(f"renamed {counted(directory.renamed, 'file')}: exercises have other numbers than before", soft_wrap=True)
     copied = f"copied {counted(new, 'exercise')} to" if new else "no new exercises for"
     out.print(f"{copied} {directory.path}; check the first with fakempi learn {directory.path} --check 1", soft_wrap=True)
     return PASSED

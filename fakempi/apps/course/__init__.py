@@ -3,7 +3,12 @@
 exercises/         one directory for each exercise: start.py, solution.py, check.py, notes.md; see README.md there
 course             reads the exercises
 student_directory  a student's directory: creates files without overwriting any, and records progress
-trial              the interface of check.py: calls on ranks, comparisons; `Wrong`
+former_names       names that exercises had before their numbers changed
+trial              the interface of check.py: calls on ranks, comparisons, tests
+calls              requests for calls, and their answers
+cases              a call on several numbers of ranks, with and without buffering
+wrong              the failure of a test: `Wrong`
+mistakes           typical mistakes, recognized in the source and in the failure
 judge              checks a file and returns a verdict
 grading            checks many directories and writes a table
 worker_process     starts a worker process and sends it requests
@@ -14,6 +19,7 @@ program            calls a function of a student's file on ranks
 source             parses a student's file
 values             values as JSON
 limits             limits of time and memory
+cpu_limit          ends a run after its limit of CPU time
 tamper_check       detects changed functions of fakempi
 """
 

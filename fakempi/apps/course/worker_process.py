@@ -11,7 +11,6 @@ import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
-from time import monotonic
 from typing import IO, Any, Protocol
 
 from fakempi.apps.course.limits import READY, CheckLimits
@@ -22,9 +21,8 @@ ROOT = str(Path(__file__).parents[3])
 MAX_ANSWER = 64 * 2**20
 """Upper limit of the characters of an answer."""
 
-STARTING = 120.0
-GRACE = 5.0
-"""Seconds for the start of a worker, and for its report of the ranks' locations after a timeout."""
+STARTING = 300.0
+"""Seconds for the start of a worker, on a busy machine."""
 
 
 class WorkerGone(Exception):
@@ -42,7 +40,7 @@ class Worker:
     """A process that runs a student's program with limits of time and memory; a context manager."""
 
     def __init__(self, file: Path, limits: CheckLimits) -> None:
-        self.limits, self.late, self.begun = limits, False, monotonic()
+        self.limits, self.late = limits, False
         path = os.pathsep.join(filter(None, (ROOT, os.environ.get("PYTHONPATH"))))
         changed = {
             "PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1",
@@ -62,13 +60,11 @@ class Worker:
         return timer
 
     def begin(self) -> None:
-        """Wait until the worker is ready, and start its time limit, extended if the machine is busy."""
-        word, _, cpu = self._streams()[1].readline().partition(" ")
-        if word != READY:
+        """Wait until the worker is ready, and start its limit of wall time."""
+        if self._streams()[1].readline().strip() != READY:
             raise WorkerGone("the worker process could not be started.")
-        self.limits = self.limits.on_this_machine(monotonic() - self.begun, float(cpu))
         self.clock.cancel()
-        self.clock = self._timer(self.limits.seconds + GRACE)
+        self.clock = self._timer(self.limits.wall)
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         """Return the answer; raise WorkerGone at the end of the stream or at anything else in it."""
@@ -96,7 +92,7 @@ class Worker:
     def _reason(self) -> str:
         """Return the reason why there is no answer."""
         if self.late:
-            return f"the program did not finish in {round(self.limits.seconds, 1):g} s and was stopped."
+            return f"the program did not finish in {round(self.limits.wall, 1):g} s and was stopped."
         code = self.process.wait()
         if code == -getattr(signal, "SIGXCPU", code + 1):
             return "the program exceeded its limit of CPU time and was stopped."

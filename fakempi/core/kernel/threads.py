@@ -89,7 +89,8 @@ class Threads:
 
     def _is_hubs_turn(self, loop: Any, seconds: float) -> bool:  # spurious and missed wake-ups at the end are harmless
         woken = (loop.ending and loop.running is None) or self.hub.wait(seconds)
-        self.hub.clear()
+        if woken:  # else it may be set now, after the end of the wait
+            self.hub.clear()
         return self.crash is not None or (loop.running is None and (woken or loop.ending))
 
     def _start(self, loop: Loop, task: Task) -> None:

@@ -168,7 +168,9 @@ class ReportText:
         return list(groups.values())
 
     def _call(self, record: BlockedRank, naming: Callable[[int, AwaitedEvent], str]) -> str:
-        """Return the call: `Recv(source=0, tag=7)`; of several events, the first three."""
+        """Return the call: `Recv(source=0, tag=7)`; of several events, the first three. Other text needs no parentheses."""
+        if not record.events:
+            return record.call
         rank = self.names.rank(record.rank)
         events = list(dict.fromkeys(self._event_text(rank, event, naming) for event in record.events))
         if len(events) > 3:

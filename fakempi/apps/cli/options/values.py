@@ -14,6 +14,15 @@ def format_name(text: str) -> str:
     return text
 
 
+def compared(text: str) -> str:
+    """Return what `fakempi check` compares: between schedules output, lines or none; `across`: between numbers of ranks."""
+    parts = [part.strip() for part in text.split(",")]
+    between = [part for part in parts if part != "across"]
+    if len(parts) > 2 or len(between) > 1 or len(set(parts)) < len(parts) or not {*between} <= {"output", "lines", "none"}:
+        raise ArgumentTypeError(f"{text} is not a comparison: use output, lines, none, across, or lines,across")
+    return ",".join(parts)
+
+
 def factor(text: str) -> float:
     """Return a factor of at least 0."""
     try:
