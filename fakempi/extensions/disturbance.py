@@ -38,7 +38,7 @@ class CallsOfRank:
 
 
 class Disturbance(OnCall):
-    """What happens at the public calls of ranks.
+    """Delays and deaths at public calls of ranks.
 
     Attributes
     ----------

@@ -149,7 +149,7 @@ def test_an_error_in_one_part_does_not_stop_the_others(
     parts = [
         of("one", lambda script: script.step("one", "own", {"exit 3": 60})),
         of("two", ends),
-        of("three", lambda script: {}["key"]),
+        of("three", lambda script: {"none": script}["key"]),
         of("four", lambda script: script.step("four", "own", {"echo 5 programs, 0 differ": 60})),
     ]
     monkeypatch.setattr(ci.full_steps, "installed", dict)

@@ -123,8 +123,9 @@ def test_options_that_cannot_work_are_rejected(words: str, sentence: str, tmp_pa
 
 
 def test_deaths_are_spread_evenly_within_the_budget() -> None:
-    """What ranks with few calls leave goes to the others; the first and the last call are included."""
-    assert deaths({0: 3, 1: 2}, 9) == {0: [DisturbedCase(0, 1), DisturbedCase(0, 2), DisturbedCase(0, 3)], 1: [DisturbedCase(1, 1), DisturbedCase(1, 2)]}
+    """Ranks with few calls leave more for the others; the first and the last call are included."""
+    every = {0: [DisturbedCase(0, call) for call in (1, 2, 3)], 1: [DisturbedCase(1, call) for call in (1, 2)]}
+    assert deaths({0: 3, 1: 2}, 9) == every
     assert [[case.call for case in cases] for cases in deaths({0: 100, 1: 1}, 5).values()] == [[1, 34, 67, 100], [1]]
     assert deaths({0: 5, 1: 5}, 1) == {0: [], 1: [DisturbedCase(1, 1)]}
 

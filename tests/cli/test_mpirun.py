@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from fakempi.apps.cli import main
-from fakempi.apps.cli.mpirun import translated
+from fakempi.apps.cli.real_mpi.mpirun import translated
 from tests.isolation.harness import Capture
 
 RUN = ["run", "--quiet", "--mpirun", "-n"]

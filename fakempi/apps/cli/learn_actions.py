@@ -1,4 +1,4 @@
-"""What the keys of the course show: a run of the student's program, its timeline, a hint, a solution."""
+"""The keys of the course show a run of the student's program, its timeline, a hint, a solution."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from typing import Any, NoReturn
 from fakempi.apps.cli.disturbances.options import disturbance_of_run
 from fakempi.apps.cli.extras import terminal_viewer
 from fakempi.apps.cli.interrupts import TIMED_OUT, Interrupts
-from fakempi.apps.cli.mpirun import on_path
+from fakempi.apps.cli.real_mpi.mpirun import on_path
 from fakempi.core import options as parse
 from fakempi.core.arguments import RunOptions
 from fakempi.core.reports.explain import explained_by

@@ -88,8 +88,7 @@ class Threads:
             raise crash
 
     def _is_hubs_turn(self, loop: Any, seconds: float) -> bool:  # spurious and missed wake-ups at the end are harmless
-        woken = (loop.ending and loop.running is None) or self.hub.wait(seconds)
-        if woken:  # else it may be set now, after the end of the wait
+        if woken := (loop.ending and loop.running is None) or self.hub.wait(seconds):  # else it may be set by now
             self.hub.clear()
         return self.crash is not None or (loop.running is None and (woken or loop.ending))
 

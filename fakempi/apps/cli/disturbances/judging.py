@@ -1,4 +1,4 @@
-"""What a run must do if a rank is late, or dies.
+"""Conditions on a run if a rank is late, or dies.
 
 A late rank: the run ends without an error, and records the results of the run without a disturbance (`fakempi.result`).
 

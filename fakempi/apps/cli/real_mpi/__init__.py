@@ -1,4 +1,5 @@
-"""Commands that run programs on an installed MPI.
+"""Commands of an installed MPI.
 
-watching  fakempi watch: a hang, explained
+mpirun    its command line in place of `fakempi run`
+watching    fakempi watch: a hang of a program that it runs, explained
 """
