@@ -100,8 +100,17 @@ def catalogue() -> dict[str, str]:
     pages = {"catalogue/index.md": top + "\n"}
     for name in names:
         cards = "\n\n".join(card(algorithm) for algorithm in by_operation[name])
-        pages[f"catalogue/{file_name(name)}"] = f"# {name}\n\n{cards}\n"
+        pages[f"catalogue/{file_name(name)}"] = f"# {name}\n\n{overview(by_operation[name])}\n\n{cards}\n"
     return pages
+
+
+def overview(algorithms: list[Any]) -> str:
+    """The table of algorithms with which the page of an operation begins: rounds, and the cases for which each is best."""
+    rows = [
+        f"| [{one.name}](#{one.name}) | {cell(one.card['Rounds'])} | {cell(one.card['Fits'])} | {cell(one.card['Best'])} |"
+        for one in algorithms
+    ]
+    return "\n".join(["| algorithm | rounds | fits | best for |", "|---|---|---|---|", *rows])
 
 
 def file_name(operation: str) -> str:
