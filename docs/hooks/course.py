@@ -34,8 +34,8 @@ def index(exercises: Course) -> Iterator[str]:
     yield ""
     yield (
         f"Which exercises does `fakempi learn` have? These {len(exercises)}, in this order. Each page has the task, the "
-        "file to start from, and hints. `fakempi learn` writes the files into a directory and checks an exercise whenever its "
-        "file is saved; it prints a solution on request. [Teach with fakempi](../learn.md) describes the command."
+        "file to start from, and hints. `fakempi learn` writes the files into a directory and checks an exercise whenever "
+        "its file is saved; it prints a solution on request. [Teach with fakempi](../learn.md) describes the command."
     )
     for part, members in exercises.parts().items():
         yield from ("", f"## {part}", "", "| exercise | subject |", "|---|---|")
