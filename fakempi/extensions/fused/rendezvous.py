@@ -24,6 +24,7 @@ from fakempi.core.kernel.loop import Loop
 from fakempi.core.network.express import Express
 from fakempi.errors.classes import ERR_OTHER
 from fakempi.extensions.fused.array_clocks import Costs, Outcome, Undetermined, outcome_of
+from fakempi.extensions.fused.object_values import ObjectResults, ObjectSchedule
 from fakempi.extensions.fused.programs import FusedProgram
 from fakempi.extensions.fused.reductions import Reduction, Unsupported
 from fakempi.extensions.fused.results import Results
@@ -42,12 +43,16 @@ NEUTRAL = (Layer.FUSED, Layer.ISOLATION, Layer.RANK_STATE, Layer.UNSAFE_SENDS)
 """Layers whose subscribers may be present while ranks wait: they change nothing on which a message depends."""
 
 
+OBJECTS_APART = "it combines objects, and its ranks do not wait for each other"
+"""Why a reduction of objects is emulated whose outcome is not computed for all ranks at once."""
+
+
 class FusedCall(Rendezvous):
     """One call: the ranks that have called, with their times, their order and their data."""
 
     __slots__ = ("arrived", "complete", "outcome", "program", "reason", "results", "side", "sizes", "waits")
 
-    def __init__(self, side: Any, program: FusedProgram, results: Results) -> None:
+    def __init__(self, side: Any, program: FusedProgram, results: Results | ObjectResults) -> None:
         self.side, self.program, self.results = side, program, results
         self.waits = False  # whether its ranks wait until all have called
         self.arrived: list[tuple[int, Time, Any]] = []  # rank, clock and task, in the order of calling
@@ -110,25 +115,52 @@ class FusedService:
         rank, results = comm._rank, call.results
         if case.q and comm._side is not comm._context.sides[case.leads]:
             rank += case.p
+        if case.objects:
+            return self._reduce_objects(call, entry, rank, arrays, comms, tag)
         if arrays:
             results.store(rank, arrays)
         if (case.sized or case.sizes_b) and (full := call.sizes.learn(rank, arrays)):
             call.program = results.program = self.program(full)
             self._why_not(call.program, op, arrays)  # determines the order of combining
         if call.waits:
-            task = self.loop.running
-            task.reason, task.since = call.reason, self.loop.now
-            call.arrived.append((rank, task.since, task))
-            self.waiting += 1
-            if len(call.arrived) < program.p:
-                self._wait()
-            else:
-                self._all_called(call)
+            self._wait_for_all(call, rank)
         if not call.complete:
             (SimulatorBetweenGroups if case.q else RankSimulator)(comms, tag, call, rank).execute()
         if arrays:
             results.write(rank)
         return True
+
+    def _reduce_objects(self, call: FusedCall, entry: Any, rank: int, arrays: tuple[Any, ...], comms: Any, tag: int) -> bool:
+        """Make a call that combines objects; returns False if it has to be emulated, because it cannot wait for all ranks.
+
+        Once all ranks have called, the sizes of messages are known, and steps can be executed, too.
+        """
+        why = call.results.store(rank, arrays) if call.waits else ""
+        if call.waits and not why:
+            self._wait_for_all(call, rank)
+        if call.complete or not call.results.missing:
+            if not call.complete:
+                RankSimulator(comms, tag, call, rank).execute()
+            call.results.write(rank)
+            return True
+        if entry.fused is call:
+            entry.fused = why or OBJECTS_APART
+            self.calls.change(call.program.case.operation, entry.fused)
+        if why and call.waits:
+            self.undo_pending()
+        self.count_emulated(entry, entry.fused)
+        return False
+
+    def _wait_for_all(self, call: FusedCall, rank: int) -> None:
+        """Wait until all ranks have made a call, or until it is undone."""
+        task = self.loop.running
+        task.reason, task.since = call.reason, self.loop.now
+        call.arrived.append((rank, task.since, task))
+        self.waiting += 1
+        if len(call.arrived) < call.program.p:
+            self._wait()
+        else:
+            self._all_called(call)
 
     def undo_pending(self, *, undetermined: bool = False) -> bool:
         """If ranks wait, reset the agenda to the first call; the running rank's turn is repeated.
@@ -139,6 +171,8 @@ class FusedService:
             return False
         running, snapshot, calls = self.loop.running, self.snapshot, self._close()
         for program in {call.program for call in calls}:
+            if program.case.objects and undetermined:
+                continue  # ranks that have waited execute steps
             if undetermined or program.p < len(self.universe.processes):
                 program.count_undone()
         for call in calls:
@@ -151,13 +185,18 @@ class FusedService:
 
     def _new_call(self, comm: Any, program: FusedProgram, op: Any, arrays: tuple[Any, ...]) -> FusedCall | str:
         """Return a new call, for its first rank, or why it is emulated."""
-        why = self._why_not(program, op, arrays)
+        why, waits = self._why_not(program, op, arrays), False
+        if not why:
+            waits = self._may_wait(program, comm) and (bool(self.pending) or self._starts_waiting(program))
+            if program.case.objects and not waits:
+                why = OBJECTS_APART
         self.calls.add(program.case.operation, why)
         if why:
             return why
-        call = FusedCall(comm._side, program, Results(program, op, self.emulate))
-        if self._may_wait(program, comm) and (self.pending or self._starts_waiting(program)):
-            call.waits = True
+        results = ObjectResults(program) if program.case.objects else Results(program, op, self.emulate)
+        call = FusedCall(comm._side, program, results)
+        call.waits = waits
+        if waits:
             self.pending.append(call)
         return call
 
@@ -172,6 +211,8 @@ class FusedService:
         state = self.universe.state(FailureState)
         if state.dead or state.checks_peers:
             return "ranks have died, or a communicator was revoked"
+        if program.case.objects:
+            return self._why_not_objects(program, arrays)
         if op is not None and program.case.operation in REDUCING:
             operand = arrays[1] if arrays[0] is None else arrays[0]
             if type(operand) is not np.ndarray:  # a phantom
@@ -188,6 +229,16 @@ class FusedService:
                 program.why_not = str(error)
                 return program.why_not
         return ""
+
+    def _why_not_objects(self, program: FusedProgram, arrays: tuple[Any, ...]) -> str:
+        """Return why a reduction of objects is emulated, as far as its first rank shows; empty if it is not."""
+        if program.reduction is None:
+            try:
+                program.reduction = ObjectSchedule(program)
+            except ValueError as error:
+                program.why_not = str(error)
+                return program.why_not
+        return ObjectResults(program).store(0, arrays)
 
     def _why_never(self) -> str:
         """Return why no call of this run is fused; empty if calls can be."""
@@ -306,8 +357,9 @@ class FusedService:
         if any([port.queue for each in ports for port in each]) or (out_free > starts).any():
             raise Undetermined("messages wait for ports, or a rank calls while it sends")
         cost = self.universe.cost
-        costs = Costs._make((*cost.linear, cost.compute_per_byte, self.universe.processes[0].eager_limit))
-        return outcome_of((each.round for each in program.phases()), starts, into_free, costs)
+        rate = 0 if program.case.objects else cost.compute_per_byte
+        costs = Costs._make((*cost.linear, rate, self.universe.processes[0].eager_limit))
+        return outcome_of(call.results.rounds(), starts, into_free, costs)
 
 
 def register(universe: Universe, emulate: Callable[..., list[Any]]) -> None:
