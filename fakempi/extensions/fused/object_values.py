@@ -142,6 +142,9 @@ class ObjectResults:
         self.missing -= 1
         return ""
 
+    def use_program(self, _: object) -> None:
+        """Do nothing: objects have no block sizes."""
+
     def rounds(self) -> Iterator[Round]:
         """Combine the operands of all ranks; return the rounds with the sizes of messages."""
         schedule, function = self.schedule, self.function

@@ -33,6 +33,8 @@ class Round(NamedTuple):
     nbytes: int | Ints  # an int if it is the same for all ranks
     combined: tuple[int | Ints, ...]
     active: Ints | slice  # the ranks that take part; a slice if all do
+    senders: Ints  # of each message
+    receivers: Ints
 
     @property
     def is_uniform(self) -> bool:
@@ -111,7 +113,7 @@ class ScheduleArrays:
             fields.append(int(values[0]) if is_equal else column)
         # `np.union1d` would import numpy.ma during the run
         active = slice(None) if all_send else np.flatnonzero((fields[0] >= 0) | (fields[1] >= 0))
-        return Round(fields[0], fields[1], fields[2], tuple(fields[3:]), active)
+        return Round(fields[0], fields[1], fields[2], tuple(fields[3:]), active, source, dest)
 
     def steps(self, rank: int) -> Steps:
         """The steps of a rank."""

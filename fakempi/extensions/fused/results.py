@@ -76,6 +76,10 @@ class Results:
             if root is None and own not in self.values:
                 self._leave_copy(rank)
 
+    def use_program(self, program: FusedProgram) -> None:
+        """Replace the program: the sizes of all blocks are known now."""
+        self.program = program
+
     def rounds(self) -> Iterator[Round]:
         """The rounds of the schedule."""
         return (each.round for each in self.program.phases())
@@ -149,8 +153,9 @@ class Results:
         given = self.arrays[group.start : group.stop]
         if operation in REDUCING:
             operands = [_operand(each) for each in given]
-            zeros = [np.zeros_like(operands[0])]  # the operand of a rank in the other group
-            operands = zeros * group.start + operands + zeros * (self.p - group.stop)
+            if len(group) < self.p:
+                zeros = [np.zeros_like(operands[0])]  # the operand of a rank in the other group
+                operands = zeros * group.start + operands + zeros * (self.p - group.stop)
             value = self.program.reduction and self.program.reduction.combined(operands, self._kernel(), senders)
             if value is None or self._uncertain(operands, value):
                 results = self._emulated(operands)[receivers.start : receivers.stop]
