@@ -107,9 +107,14 @@ class FusedService:
         if self.always:
             raise mpi_error(ERR_OTHER, f"all collective calls must be fused (fused='always'), but {why}.")
 
-    def enter(self, comms: Any, entry: Any, program: FusedProgram, op: Any, tag: int, arrays: tuple[Any, ...]) -> bool:
-        """Make a call, on the communicators of collective contexts; returns False if its messages have to be sent."""
-        call, comm = entry.fused, comms[0]
+    def enter(
+        self, comm: Any, comms: Any, entry: Any, program: FusedProgram, op: Any, tag: int, arrays: tuple[Any, ...]
+    ) -> bool:
+        """Make a call on a communicator; returns False if its messages have to be sent.
+
+        `comms` are the communicators of collective contexts; None if the rank has not needed them yet.
+        """
+        call = entry.fused
         if call.__class__ is not FusedCall:
             call = self._first_or_emulated(comm, entry, program, op, arrays)
             if call is None:
@@ -139,6 +144,7 @@ class FusedService:
             if program.case.objects and results.missing:  # the sizes of messages are not known
                 self._emulate(call, entry, OBJECTS_APART)
                 return False
+            comms = comms or comm._collective_comms()
             (SimulatorBetweenGroups if program.case.q else RankSimulator)(comms, tag, call, rank).execute()
         if arrays:
             results.write(rank)

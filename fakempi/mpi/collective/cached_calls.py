@@ -120,15 +120,14 @@ class CachedCalls(CollectivePlans):
             entry.missing -= 1
         if recipe.lists:
             arrays += recipe.lists
-        comms, tag, universe = self._collective_handles or self._collective_comms(), call % TAGS, process.universe
-        program: Any = recipe.program
+        comms, tag, universe, program = self._collective_handles, call % TAGS, process.universe, recipe.program
         if universe.recorder is not None:
             region: Any = recipe.region(self, recipe.nbytes)
-            region.run(recipe.run, comms, entry, tag, arrays)
+            region.run(recipe.run, comms or self._collective_comms(), entry, tag, arrays)
             return
         fused: Any = universe.fused  # the rest is `Recipe.run`, inlined: a frame less for each rank that waits
-        if program is None or entry is None or not fused.enter(comms, entry, program, recipe.op, tag, arrays):
-            recipe.run_code(comms, tag, arrays)
+        if program is None or entry is None or not fused.enter(self, comms, entry, program, recipe.op, tag, arrays):
+            recipe.run_code(comms or self._collective_comms(), tag, arrays)
 
 
 def _key(frame: FrameType, call: str, sendbuf: Any, recvbuf: Any, op: Op | None) -> Key | None:

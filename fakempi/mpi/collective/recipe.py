@@ -43,7 +43,7 @@ class Recipe:
         program = self.program
         if program is not None and entry is not None:
             fused = comms[0]._process.universe.fused
-            if fused.enter(comms, entry, program, self.op, tag, arrays):
+            if fused.enter(comms[0], comms, entry, program, self.op, tag, arrays):
                 return
         if barrier is not None:
             barrier()
