@@ -12,8 +12,8 @@ from rich.text import Text
 
 from fakempi.apps.cli.console import console
 from fakempi.apps.cli.explaining import print_markdown
-from fakempi.apps.cli.learn_loop import Watcher
-from fakempi.apps.cli.learn_screen import MARKS, WIDEST_PICTURE, bar, verdict_lines
+from fakempi.apps.cli.learn.loop import Watcher
+from fakempi.apps.cli.learn.screen import MARKS, WIDEST_PICTURE, bar, verdict_lines
 from fakempi.apps.course.course import Course, Exercise
 from fakempi.apps.course.grading import grade, write_csv
 from fakempi.apps.course.judge import CheckResult, judge
