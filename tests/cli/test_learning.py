@@ -15,8 +15,8 @@ from fakempi.apps.cli import learning, main
 from fakempi.apps.cli.learn import actions
 from fakempi.apps.cli.learn.loop import Watcher
 from fakempi.apps.cli.learn.screen import bar, details, page, screen
-from fakempi.apps.course import grading
 from fakempi.apps.course.course import OURS, Course
+from fakempi.apps.course.grading import rows
 from fakempi.apps.course.judge import CheckResult, judge
 from fakempi.apps.course.limits import CheckLimits
 from fakempi.apps.course.student_directory import StudentDirectory
@@ -32,7 +32,7 @@ def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setattr(learning, "judge", inside)
-    monkeypatch.setattr(grading, "judge", inside)
+    monkeypatch.setattr(rows, "judge", inside)
     return tmp_path / "mpi_course"
 
 
@@ -114,7 +114,7 @@ def test_a_class_can_have_its_own_exercises(course: Path, tmp_path: Path, capsys
     assert main(["learn", "--from", "ours", "--jobs", "1", "--grade", "mpi_course"]) == 0
     names, row = capsys.readouterr().out.splitlines()
     assert names.endswith(",25_split_that_scales,30_again,reasons")
-    assert row == f"mpi_course,1,26,{'untouched,' * 25}pass,"
+    assert row == f"mpi_course,1,26,1,26,{'untouched,' * 25}pass,"
 
 
 @pytest.mark.parametrize(

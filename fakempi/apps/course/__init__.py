@@ -10,7 +10,7 @@ cases              a call on several numbers of ranks, with and without bufferin
 wrong              the failure of a test: `Wrong`
 mistakes           typical mistakes, recognized in the source and in the failure
 judge              checks a file and returns a verdict
-grading            checks many directories and writes a table
+grading            checks many directories, and reports their grades
 worker_process     sends requests to a worker process, and kills it after its time limit
 worker_start       starts worker processes
 worker_job         the file and the limits of a worker process

@@ -87,6 +87,9 @@ class ForkServer:
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
+        self._begin()
+
+    def _begin(self) -> None:
         ours, theirs = socket.socketpair()
         with theirs:
             self.process = subprocess.Popen(
@@ -101,6 +104,9 @@ class ForkServer:
         (read, requests), (answers, write) = os.pipe(), os.pipe()
         try:
             process = self._request({"start": job.text()}, [read, write])
+            if process <= 0:  # the server has ended: an earlier program may have managed that, and this one is not to blame
+                self._restart()
+                process = self._request({"start": job.text()}, [read, write])
         finally:
             os.close(read)
             os.close(write)
@@ -117,6 +123,13 @@ class ForkServer:
                 return int(self.replies.readline() or -1)
             except OSError:
                 return -1
+
+    def _restart(self) -> None:
+        with self.lock:
+            if self.process.poll() is not None:
+                self.replies.close()
+                self.connection.close()
+                self._begin()
 
     def __enter__(self) -> ForkServer:
         return self
