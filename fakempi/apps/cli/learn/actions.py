@@ -1,4 +1,4 @@
-"""The keys of the course show a run of the student's program, its timeline, a hint, a solution."""
+"""The results of keys in the course: a run of the student's program, its timeline, a hint, a solution."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 
 from rich.text import Text
 
-from fakempi.apps.cli.learn_screen import WIDEST, prose, wrapped
+from fakempi.apps.cli.learn.screen import WIDEST, prose, wrapped
 from fakempi.apps.course.course import Exercise
 from fakempi.apps.course.student_directory import StudentDirectory
 from fakempi.errors.plurals import counted

@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.text import Text
 
 from fakempi.apps.cli.keyboard import key_reader
-from fakempi.apps.cli.learn_actions import hint_lines, run_output, solution_lines, timeline_of
-from fakempi.apps.cli.learn_screen import (
+from fakempi.apps.cli.learn.actions import hint_lines, run_output, solution_lines, timeline_of
+from fakempi.apps.cli.learn.screen import (
     MARKS,
     WIDEST_PICTURE,
     bar,
