@@ -168,7 +168,7 @@ class ReportText:
         return list(groups.values())
 
     def _call(self, record: BlockedRank, naming: Callable[[int, AwaitedEvent], str]) -> str:
-        """Return the call: `Recv(source=0, tag=7)`; of several events, the first three. Text is unchanged."""
+        """Return the call: `Recv(source=0, tag=7)`; of several events, three. A watched rank has other text, too."""
         if not record.events and not record.call.replace(".", "").isidentifier():
             return record.call
         rank = self.names.rank(record.rank)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from argparse import REMAINDER, SUPPRESS, ArgumentParser
 from functools import partial
 
-from fakempi.apps.cli.disturbances.options import death_at_call
 from fakempi.apps.cli.options.models import add_figure
 from fakempi.apps.cli.options.values import (
     compared,
     death,
+    death_at_call,
     factor,
     format_name,
     integer,

@@ -43,6 +43,14 @@ def death(text: str) -> tuple[int, float]:
         raise ArgumentTypeError(f"{text} is not a rank and a time, like 3@2.5e-3") from None
 
 
+def death_at_call(text: str) -> tuple[int, int]:
+    """Return the rank and the call of `R@K`."""
+    rank, _, call = text.partition("@")
+    if not (rank.isdecimal() and call.isdecimal() and int(call) >= 1):
+        raise ArgumentTypeError(f"{text} is not a rank and the number of its call, like 3@2")
+    return int(rank), int(call)
+
+
 def seconds(text: str) -> float:
     """Return a positive number of seconds."""
     try:
