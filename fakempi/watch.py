@@ -1,4 +1,4 @@
-"""Watch this program for a hang under a real MPI, if its launcher cannot be changed: the public name of `fakempi.apps.watch`.
+"""Watch this program for a hang under a real MPI, if its launcher cannot change: the public name of `fakempi.apps.watch`.
 
 `mpiexec -n 4 python -m fakempi.watch work.py` runs a script under watch; `fakempi watch mpiexec -n 4 python work.py` is
 better where possible, as it also explains a hang before MPI is initialized.
