@@ -3,10 +3,11 @@
 `mpiexec -n 4 python -m fakempi.watch work.py` runs a script under watch; `fakempi watch mpiexec -n 4 python work.py` is
 better where possible, as it also explains a hang before MPI is initialized.
 
-Examples
---------
->>> import fakempi.watch
->>> fakempi.watch.enable(after=60)  # on every rank
+In a program, each rank calls, once:
+
+    import fakempi.watch
+
+    fakempi.watch.enable(after=60)
 """
 
 import sys
