@@ -30,6 +30,13 @@ class UnknownValueError(Exception):
     """The value of an expression cannot be found without calling a function."""
 
 
+def module_of_call(frame: FrameType) -> str:
+    """Return the package of the function that a frame calls, without any call of MPI: each sample may need it."""
+    tree = _parsed(frame.f_code.co_filename, frame.f_globals)
+    found = _node(tree, _position(frame), frame.f_lineno or 0) if tree is not None else None
+    return str(_function(found.func, frame, False).get("module", "")) if isinstance(found, ast.Call) else ""
+
+
 def describe(frame: FrameType) -> dict[str, Any] | None:
     """Return the call that a frame executes; None if the source has none at this place."""
     tree = _parsed(frame.f_code.co_filename, frame.f_globals)
@@ -103,7 +110,7 @@ def _text(node: ast.AST) -> str:
 # -- functions and values ------------------------------------------------------------------------------------------------
 
 
-def _function(node: ast.expr, frame: FrameType) -> dict[str, Any]:
+def _function(node: ast.expr, frame: FrameType, members: bool = True) -> dict[str, Any]:
     """Return the name of the called function, its package, and the communicator or other object that it belongs to."""
     record: dict[str, Any] = {"function": _text(node), "name": node.attr if isinstance(node, ast.Attribute) else _text(node)}
     if isinstance(node, ast.Attribute):
@@ -116,7 +123,7 @@ def _function(node: ast.expr, frame: FrameType) -> dict[str, Any]:
         record.update(module=(base or kind).__module__, **{"class": (base or kind).__name__})
         if isinstance(target, ModuleType):
             record["module"] = target.__name__
-        if base is not None and base.__name__ in COMMUNICATORS:
+        if members and base is not None and base.__name__ in COMMUNICATORS:
             record["comm"] = communicator(target)
         if base is None and kind.__module__ in ("_thread", "threading"):
             record["lock"] = hex(id(target))

@@ -7,7 +7,7 @@ bytecode, and never while it is blocked in C. If it was called, the main thread 
 
 A loop that executes bytecode and cannot change anything (`while True: pass`) has not moved: see `loops_without_effect`.
 
-A long call of compiled code, such as the solution of a linear system, executes no bytecode. It is told from a wait by the
+A long call of compiled code, such as the solution of a linear system, executes no bytecode. It differs from a wait by the
 processor time of the main thread, unless the call is one of mpi4py: an MPI library polls while it waits.
 """
 
@@ -62,8 +62,8 @@ class Tripwire:
 class Motion:
     """The samples of one process."""
 
-    def __init__(self, main: int, describe: Callable[[FrameType], dict[str, Any] | None]) -> None:
-        self.main, self.describe = main, describe
+    def __init__(self, main: int, module_of_call: Callable[[FrameType], str]) -> None:
+        self.main, self.module_of_call = main, module_of_call
         self.last: dict[int, tuple[int, int, int]] = {}  # thread -> callers, innermost frame and its instruction
         self.tripwire = Tripwire()
         self.seen = 0
@@ -80,7 +80,7 @@ class Motion:
         main, before = current.get(self.main), self.last.get(self.main)
         looping = main is not None and main[:2] == (before or ())[:2] and loops_without_effect(frames[self.main])
         busy = self.clock.is_busy() and main == before and main is not None and not looping
-        computing = busy and (self.describe(frames[self.main]) or {}).get("module") not in ("mpi4py.MPI", "mpi4py")
+        computing = busy and self.module_of_call(frames[self.main]) not in ("mpi4py.MPI", "mpi4py")
         frames.clear()
         threads.clear()
         if looping and main is not None:  # the instruction within such a loop does not matter
