@@ -13,6 +13,7 @@ trace/        the events of a run, as columns
 view/         pictures of a run: terminal, HTML page, SVG
 apps/         command line, pytest plugin, notebook, course, terminal viewer
 compare       public names of the comparison of algorithms
+watch         reports of a program on a real MPI that hangs: `enable`
 errors/       every exception
 
     >>> import fakempi
@@ -34,6 +35,7 @@ _MODULES = {
     "MPI": "fakempi.MPI",
     "compare": "fakempi.compare",
     "strategies": "fakempi.apps.strategies",
+    "watch": "fakempi.watch",
     "Run": "fakempi.core.run_result",
     "run": "fakempi.core.world",
     "explore": "fakempi.modelcheck.search.explore",
@@ -46,6 +48,7 @@ _MODULES = {
     "die": "fakempi.mpi.failures.kill",
     "phantom": "fakempi.mpi.buffers.phantom",
     "region": "fakempi.mpi.base.region",
+    "result": "fakempi.mpi.diagnostics.results",
     "CostModel": "fakempi.core.network.cost",
     "Dragonfly": "fakempi.core.network.models.dragonfly",
     "FatTree": "fakempi.core.network.models.fat_tree",
@@ -76,6 +79,7 @@ __all__ = sorted([*(_MODULES.keys() - _OPTIONAL.keys()), "__version__"])
 if TYPE_CHECKING:
     from fakempi import MPI as MPI
     from fakempi import compare as compare
+    from fakempi import watch as watch
     from fakempi.apps import strategies as strategies
     from fakempi.core.network.cost import CostModel as CostModel
     from fakempi.core.network.cost import Link as Link
@@ -108,6 +112,7 @@ if TYPE_CHECKING:
     from fakempi.mpi.base.environment import compute as compute
     from fakempi.mpi.base.region import region as region
     from fakempi.mpi.buffers.phantom import phantom as phantom
+    from fakempi.mpi.diagnostics.results import result as result
     from fakempi.mpi.failures.kill import die as die
     from fakempi.trace.record import Trace as Trace
     from fakempi.trace.record import load as load

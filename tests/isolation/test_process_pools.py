@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.helpers.packages import needs
 from tests.isolation.harness import play
 
 SCRIPT = """
@@ -55,6 +56,7 @@ if __name__ == "__main__":
         assert pool.map(lambda x: x + 1, [1, 2]) == [2, 3]
     assert dill.loads(dill.dumps(square))(1).x == 1 + rank
     comm.Barrier()
+    lock.close()
 """
 
 COMMUNICATORS = """
@@ -80,7 +82,7 @@ if __name__ == "__main__":
 @pytest.mark.slow
 def test_multiprocess_finds_the_functions_of_the_rank(tmp_path: Path, backend: Any) -> None:
     """dill, with which it pickles, stores `__main__` when it is imported: that of the rank that imports it first."""
-    pytest.importorskip("multiprocess")
+    needs("multiprocess")
     play(tmp_path, WITH_DILL, 2, backend, "fork")
 
 

@@ -18,6 +18,7 @@ from fakempi.apps.cli.options.learn import LEARN, add_learn
 from fakempi.apps.cli.options.lint import LINT, add_lint
 from fakempi.apps.cli.options.models import add_calibrate, add_compare, add_figure, add_tune, add_verify
 from fakempi.apps.cli.options.scripts import add_check, add_run
+from fakempi.apps.cli.options.watch import WATCH, add_watch
 from fakempi.apps.cli.schedules.options import SCHEDULE, add_schedule
 
 VERSION = "print the version of fakempi (also -V), and exit"
@@ -100,6 +101,7 @@ COMMANDS: Sequence[Command] = (
      texts.TUNE),
     ("verify", "verifying.verify", add_verify, "check an algorithm's results and claims", texts.VERIFY),
     ("schedule", "schedules.commands.schedule", add_schedule, "schedules as data: GOAL, MSCCL, JSON", SCHEDULE),
+    ("watch", "real_mpi.watching.watch", add_watch, "run a command on a real MPI, and explain a hang", WATCH),
     ("explain", "explaining.explain", _add_explain, "explain a finding or an error, and how to fix it", texts.EXPLAIN),
     ("learn", "learning.learn", add_learn, "exercises that are checked when you save", LEARN),
     ("tour", "touring.tour", _add_tour, "a tour of the main features", texts.TOUR),

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from fakempi.apps.course.former_names import FORMER, FormerName
 from fakempi.apps.course.trial import Trial
 from fakempi.errors import MPIValueError
 from fakempi.errors.classes import ERR_ARG
@@ -30,6 +31,7 @@ class Exercise:
     part : the part of the course, such as "1 First steps"
     start, solution : the contents of these files
     hints : one or two texts
+    mistakes : typical mistakes: a regular expression for the failure, and the text that names the mistake
     note : a text for teachers
     directory : the path of the exercise
     """
@@ -41,6 +43,7 @@ class Exercise:
     start: str
     solution: str
     hints: tuple[str, ...]
+    mistakes: tuple[tuple[str, str], ...]
     note: str
     directory: Path
 
@@ -48,6 +51,22 @@ class Exercise:
     def file(self) -> str:
         """The name of the student's file."""
         return f"{self.name}.py"
+
+    @property
+    def former(self) -> FormerName | None:
+        """The name that the exercise had before its number changed."""
+        return FORMER.get(self.name)
+
+    def file_in(self, directory: Path) -> Path:
+        """Return the student's file in a directory: under the former name if there is only that."""
+        file = directory / self.file
+        if self.former is not None and not file.exists() and (directory / self.former.file).is_file():
+            return directory / self.former.file
+        return file
+
+    def is_start(self, text: bytes) -> bool:
+        """Whether a file is the start file, unedited."""
+        return text == self.start.encode() or (self.former is not None and self.former.is_start(text))
 
     def check(self, trial: Trial) -> None:
         """Run check.py on a trial; raises `Wrong` if the solution is wrong."""
@@ -72,17 +91,20 @@ class Course:
             self.exercises[exercise.number] = exercise
         self.exercises = dict(sorted(self.exercises.items()))
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[Exercise]:
         return iter(self.exercises.values())
 
     def __len__(self) -> int:
         return len(self.exercises)
 
     def find(self, word: str) -> Exercise:
-        """Return the exercise named by `3`, `03`, `03_two_sends` or `03_two_sends.py`."""
-        digits = re.match(r"\d{1,6}", Path(word).name)
-        exercise = self.exercises.get(int(digits[0])) if digits else None
-        if exercise is None or not (word.isdecimal() or Path(word).name.removesuffix(".py") == exercise.name):
+        """Return the exercise named by `3`, `03`, `03_two_sends`, `03_two_sends.py` or its former name."""
+        name = Path(word).name.removesuffix(".py")
+        for each in self:
+            if name == each.name or (each.former is not None and name == each.former.name):
+                return each
+        exercise = self.exercises.get(int(word)) if re.fullmatch(r"\d{1,6}", word) else None
+        if exercise is None:
             numbers = list(self.exercises)
             raise course_error(
                 f"there is no exercise {word}: use {numbers[0]} to {numbers[-1]}; fakempi learn --list lists them."
@@ -127,13 +149,16 @@ def read(directory: Path) -> Exercise:
     part, *sections = re.split(r"^## ", notes, flags=re.MULTILINE)
     texts = [(heading.strip(), text.strip()) for heading, _, text in (section.partition("\n") for section in sections)]
     hints = tuple(text for heading, text in texts if heading.startswith("Hint"))
+    mistakes = tuple((heading[3:].strip(), text) for heading, text in texts if heading.startswith("If:"))
     note = "\n\n".join(text for heading, text in texts if heading == "For teachers")
     docstring = ast.get_docstring(ast.parse(start)) or ""
     if not (hints and note and docstring and part.startswith("# ")):
         needed = "notes.md needs '# part', '## Hint' and '## For teachers', and start.py a docstring"
         raise course_error(f"{directory}: {needed}.")
     title = docstring.splitlines()[0].rstrip(".")
-    return Exercise(int(match[1]), directory.name, title, part.strip("# \n"), start, solution, hints, note, directory)
+    return Exercise(
+        int(match[1]), directory.name, title, part.strip("# \n"), start, solution, hints, mistakes, note, directory
+    )
 
 
 def course_error(sentence: str) -> MPIValueError:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from fakempi.apps.course.course import Exercise
+from fakempi.apps.course.course import OURS, Exercise
 from fakempi.apps.course.limits import CheckLimits
-from fakempi.apps.course.trial import Trial, Wrong
+from fakempi.apps.course.mistakes import find_mistake
+from fakempi.apps.course.trial import TestResult, Trial
+from fakempi.apps.course.worker_job import WorkerJob
 from fakempi.apps.course.worker_process import Worker, WorkerGone
+from fakempi.apps.course.worker_start import NewProcesses, Starter
+from fakempi.apps.course.wrong import Wrong
 
 MAX_BYTES = 1_000_000
 """Upper limit of the size of a student's file."""
@@ -29,6 +33,9 @@ class CheckResult:
     kind : the kind of error: deadlock, time, result, a kind of finding, ...
     report, picture, printed : details: the emulator's report, a timeline, the program's output
     cases : the number of runs
+    ranks : the number of ranks of the failed run; 0 if it does not matter
+    mistake : a sentence that names the mistake, if it is a typical one
+    tests : all tests of the check, if it went on after failures; else up to the first failure
     """
 
     exercise: Exercise
@@ -39,6 +46,16 @@ class CheckResult:
     picture: str = ""
     printed: str = ""
     cases: int = 0
+    ranks: int = 0
+    mistake: str = ""
+    tests: tuple[TestResult, ...] = ()
+
+    @property
+    def score(self) -> float:
+        """The fraction of tests that passed: 1 if the solution is correct."""
+        if self.passed:
+            return 1.0
+        return sum(test.passed for test in self.tests) / max(len(self.tests), 1)
 
     def as_record(self) -> dict[str, Any]:
         """Return the verdict as plain values, for JSON."""
@@ -46,13 +63,27 @@ class CheckResult:
         return {
             "number": exercise.number, "name": exercise.name, "title": exercise.title, "part": exercise.part,
             "passed": self.passed, "kind": self.kind, "sentence": self.sentence, "report": self.report, "cases": self.cases,
+            "mistake": self.mistake, "ranks": self.ranks, "score": self.score,
+            "tests": [{"name": test.name, "passed": test.passed} for test in self.tests],
         }  # fmt: skip
 
 
 def judge(
-    exercise: Exercise, file: Path, limits: CheckLimits | None = None, width: int = 76, apart: bool = True
+    exercise: Exercise,
+    file: Path,
+    limits: CheckLimits | None = None,
+    width: int = 76,
+    apart: bool = True,
+    go_on: bool = False,
+    starter: Starter | None = None,
+    hidden: Sequence[Path] = (),
 ) -> CheckResult:
-    """Check a file. `apart=False` runs it in this process, which is faster and without limits, for trusted files."""
+    """Check a file.
+
+    `apart=False` runs it in this process, which is faster and without limits, for trusted files. `go_on` runs all tests, for
+    partial credit. `starter` starts the process, and `hidden` are directories that the program may not read, in addition to
+    the exercises with their solutions.
+    """
     try:
         text = _text(file)
     except (OSError, ValueError) as error:
@@ -64,13 +95,14 @@ def judge(
         if not apart:
             from fakempi.apps.course.in_process import InProcessRunner  # imported late, because it loads the emulator
 
-            return _check_trial(exercise, Trial(text, InProcessRunner(copy), CheckLimits(inf), width))
-        with Worker(copy, limits) as worker:
+            return _check_trial(exercise, Trial(text, InProcessRunner(copy), width, go_on))
+        job = WorkerJob(copy, limits, (OURS, exercise.directory.parent, *hidden))
+        with Worker(job, starter or NewProcesses()) as worker:
             try:
                 worker.begin()
             except WorkerGone as gone:
                 return _worker_gone(exercise, gone, 0)
-            return _check_trial(exercise, Trial(text, worker, worker.limits, width))
+            return _check_trial(exercise, Trial(text, worker, width, go_on))
 
 
 def _text(file: Path) -> str:
@@ -82,18 +114,26 @@ def _text(file: Path) -> str:
 
 
 def _check_trial(exercise: Exercise, trial: Trial) -> CheckResult:
+    """Run the check, and return its result: that of the first failed test."""
     try:
         exercise.check(trial)
-    except Wrong as wrong:
-        return CheckResult(
-            exercise, False, wrong.sentence, wrong.kind, wrong.report, wrong.picture, wrong.printed, trial.cases
-        )  # fmt: skip
+    except Wrong as wrong:  # in a test, or outside of any
+        if not any(test.wrong is wrong for test in trial.tests):
+            trial.tests.append(TestResult("other conditions", wrong))
     except WorkerGone as gone:
         return _worker_gone(exercise, gone, trial.cases)
     except Exception as error:  # a check may fail on unexpected return values
         sentence = f"The check cannot process the program's return value: {type(error).__name__}: {error}."
         return CheckResult(exercise, False, sentence, "result", cases=trial.cases)
-    return CheckResult(exercise, True, cases=trial.cases)
+    first = next((test.wrong for test in trial.tests if test.wrong is not None), None)
+    tests = tuple(trial.tests)
+    if first is None:
+        return CheckResult(exercise, True, cases=trial.cases, tests=tests)
+    mistake = find_mistake(trial.text, first, exercise.mistakes)
+    return CheckResult(
+        exercise, False, first.sentence, first.kind, first.report, first.picture, first.printed, trial.cases, first.ranks,
+        mistake, tests,
+    )  # fmt: skip
 
 
 def _worker_gone(exercise: Exercise, error: WorkerGone, cases: int) -> CheckResult:

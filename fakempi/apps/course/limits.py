@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from math import ceil
+from time import process_time
 
 try:
     import resource
@@ -13,32 +15,39 @@ except ImportError:  # Windows
 FILE_BYTES = 16 * 2**20
 """Upper limit of the size of a file that the program writes."""
 
-READY = "ready"
-"""The first line that a worker prints, with the CPU seconds of its start; its time limit begins at that moment."""
+OPEN_FILES = 256
+"""Upper limit of open files."""
 
-MAX_BUSY = 10.0
-"""On a busy machine, time limits are extended by at most this factor."""
+READY = "ready"
+"""The first line that a worker prints."""
+
+KERNEL_GRACE = 5
+"""CPU seconds after the limit at which the kernel ends a worker that has not ended its run."""
+
+WALL_FACTOR, WALL_GRACE = 20.0, 60.0
+"""Wall time after which a worker is killed: far above the CPU time of a check, also on a busy machine."""
 
 
 @dataclass(frozen=True)
 class CheckLimits:
-    """Seconds for one check with all its runs, on an idle machine, and MiB of memory."""
+    """CPU seconds for one check with all its runs, and MiB of memory."""
 
     seconds: float = 10.0
     megabytes: int = 4096  # of address space: with threads, each of 256 ranks takes 8 MiB
 
-    def on_this_machine(self, wall: float, cpu: float) -> CheckLimits:
-        """Return limits extended by the load of this machine: the ratio of wall time to CPU time of the worker's start."""
-        busy = min(max(wall / cpu, 1.0), MAX_BUSY) if cpu > 0 else 1.0
-        return replace(self, seconds=self.seconds * busy)
+    @property
+    def wall(self) -> float:
+        """Seconds of wall time after which a worker is killed whatever it does."""
+        return WALL_FACTOR * self.seconds + WALL_GRACE
 
     def impose(self) -> None:
-        """Limit CPU time, memory and file size of this process; the parent process enforces the seconds of wall time."""
+        """Limit CPU time, memory and files of this process; the parent process enforces the wall time."""
         if resource is None:
             return
-        cpu = int(self.seconds) + 5  # includes the start of the process
+        cpu = ceil(process_time() + self.seconds) + KERNEL_GRACE
         limits = (
             ("RLIMIT_CPU", cpu), ("RLIMIT_AS", self.megabytes * 2**20), ("RLIMIT_FSIZE", FILE_BYTES), ("RLIMIT_CORE", 0),
+            ("RLIMIT_NOFILE", OPEN_FILES),
         )  # fmt: skip
         for name, limit in limits:
             kind = getattr(resource, name, None)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from fakempi.apps.course.cpu_limit import observe
 from fakempi.apps.course.source import without_script
 from fakempi.apps.course.values import decode
 from fakempi.isolation.program import Program
@@ -37,6 +38,7 @@ class StudentCall(Program):
 
     def __call__(self, comm: Any) -> Any:
         """Run on a rank, and return the function's value."""
+        observe(running_process().universe)
         number = running_process().number
         self.results.pop(number, None)
         super().__call__(comm)

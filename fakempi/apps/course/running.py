@@ -6,6 +6,7 @@ import io
 import traceback
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -37,17 +38,38 @@ from fakempi.view.timeline import timeline
 MAX_PRINTED = 4000
 """The maximum number of characters of a program's output that are kept: the last ones."""
 
+TOO_LONG = "the program exceeded its limit of CPU time, or waited for something that does not happen, and was stopped."
+
 HEIGHT = 10
 """The maximum number of rows of a timeline."""
 
 
+class Tail(io.TextIOBase):
+    """Keeps the last characters that are written: a program may print without end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kept = ""
+
+    def write(self, text: str) -> int:
+        """Keep the end of the text."""
+        self.kept += text[-MAX_PRINTED:]
+        if len(self.kept) > 8 * MAX_PRINTED:
+            self.kept = self.kept[-MAX_PRINTED:]
+        return len(text)
+
+    def text(self) -> str:
+        """Return the last characters."""
+        return self.kept[-MAX_PRINTED:]
+
+
 def answer(file: Path, request: dict[str, Any]) -> dict[str, Any]:
     """Return the results, time and messages of a call, or the outcome of its schedules, or the error; and the output."""
-    printed = io.StringIO()
+    printed = Tail()
     with redirect_stdout(printed), redirect_stderr(printed):
         reply = _answer(file, request)
     # a check of all schedules has hundreds of runs: their output is not kept
-    reply["printed"] = "" if request["schedules"] else printed.getvalue()[-MAX_PRINTED:]
+    reply["printed"] = "" if request["schedules"] else printed.text()
     return reply
 
 
@@ -56,7 +78,7 @@ def _answer(file: Path, request: dict[str, Any]) -> dict[str, Any]:
         call = StudentCall(file, request["function"], request["arguments"], request["with_comm"])
     except (SyntaxError, ValueError) as error:
         return {"wrong": {"kind": "syntax", "sentence": syntax_message(error)}}
-    options = RunOptions(timeout=request["seconds"], cost=request["cost"])
+    options = RunOptions(timeout=inf, cost=request["cost"])  # a monitor, whose end cpu_limit.py decides
     if request["schedules"]:
         return _explored(call, request, replace(options, strict=True))
     try:
@@ -99,7 +121,7 @@ def _error_record(error: RunError) -> dict[str, Any]:
     if isinstance(error, FindingsError):
         return _findings_record([finding for finding in error.findings if not finding.note])
     if isinstance(error, RunTimeoutError):
-        return {"kind": "time-out", "sentence": f"it did not finish in {error.timeout:g} s.", "report": str(error)}
+        return {"kind": "time-out", "sentence": TOO_LONG, "report": "\n".join(error.places)}
     if isinstance(error, OutcomesDifferError):
         return {"kind": "schedule", "sentence": f"the result depends on the order of messages: {error}."}
     if isinstance(error, RankError):

@@ -5,191 +5,196 @@
 
 `check` returns if the solution is correct. Otherwise it raises `Wrong` with a sentence for the student. It runs in the
 grading process. The student's program runs in another process, and never receives the expected results.
+
+A check consists of tests, each with a name. A student sees the first that fails. For partial credit, a trial with
+`go_on=True` records failures instead of raising them, so that every test is reached.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
-from time import monotonic
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
-from fakempi.apps.course.limits import CheckLimits
+from fakempi.apps.course.calls import ByRank, Caller, CallResult
+from fakempi.apps.course.cases import BUFFERED, SENDS, WAITING, Cases, in_order, sends_text
 from fakempi.apps.course.source import syntax_message
-from fakempi.apps.course.values import decode, encode, same, short_text
 from fakempi.apps.course.worker_process import Runner, WorkerGone
-from fakempi.errors import LAYOUT_CHARACTERS, printable
+from fakempi.apps.course.wrong import Wrong
 from fakempi.errors.plurals import counted
 
+__all__ = ["BUFFERED", "RANKS", "WAITING", "CallResult", "TestResult", "Trial", "Wrong"]
+
 RANKS = (1, 2, 3, 7, 64)
-WAITING, BUFFERED = "hockney:eager_limit=0", "hockney:eager_limit=1G"
-SENDS = {WAITING: "unbuffered sends", BUFFERED: "buffered sends"}
 SCHEDULES = 500
 """Upper limit of the schedules that are run."""
 
-ByRank = Callable[[int, int], Any]
-"""A function of rank and number of ranks."""
+FEW = 16
+"""Up to this number of ranks, and from 2 on, a call is part of the main case."""
+
+VERY_FEW = 2
+"""On so many of these numbers, sends are checked both with and without buffering; on the others only without."""
 
 
-class Wrong(Exception):
-    """A wrong solution: a sentence, and as details a report, a timeline, and the program's output."""
+@dataclass(frozen=True)
+class TestResult:
+    """The result of one test of a check: its name, and the failure if it failed."""
 
-    def __init__(self, sentence: str, kind: str = "result", report: str = "", picture: str = "", printed: str = "") -> None:
-        super().__init__(sentence)
-        self.sentence, self.kind = printable(sentence), kind
-        self.report, self.printed = printable(report, LAYOUT_CHARACTERS), printable(printed, LAYOUT_CHARACTERS)
-        self.picture = picture
-
-
-class CallResult:
-    """The result of a call on ranks.
-
-    Attributes
-    ----------
-    returns : the ranks' return values
-    time : the modeled time of the call
-    messages, bytes : sent by all ranks; sent : (messages, bytes) by rank
-    """
-
-    def __init__(self, reply: dict[str, Any]) -> None:
-        self.returns: list[Any] = [decode(value) for value in reply["returns"]]
-        self.time: float = decode(reply["time"])
-        self.sent: list[tuple[int, int]] = [(int(messages), int(nbytes)) for messages, nbytes in reply["sent"]]
+    __test__ = False
+    name: str
+    wrong: Wrong | None = None
 
     @property
-    def messages(self) -> int:
-        """The number of messages that all ranks sent."""
-        return sum(messages for messages, _ in self.sent)
-
-    @property
-    def bytes(self) -> int:
-        """The number of bytes that all ranks sent."""
-        return sum(nbytes for _, nbytes in self.sent)
+    def passed(self) -> bool:
+        """Whether the test passed."""
+        return self.wrong is None
 
 
 class Trial:
-    """A student's file under test: `everywhere`, `run`, `schedules`, `takes`, `value`, `without`."""
+    """A student's file under test."""
 
-    def __init__(self, text: str, runner: Runner, limits: CheckLimits | None = None, width: int = 76) -> None:
-        self.text, self.runner, self.width = text, runner, width
-        self.until = monotonic() + (limits or CheckLimits()).seconds
-        self.cases = 0
+    def __init__(self, text: str, runner: Runner, width: int = 76, go_on: bool = False) -> None:
+        self.text, self.go_on = text, go_on
+        self.caller = Caller(runner, width)
+        self.tests: list[TestResult] = []
+        self._open = False
+        self._explored: set[str] = set()
+
+    @property
+    def cases(self) -> int:
+        """The number of runs."""
+        return self.caller.runs
+
+    @contextmanager
+    def test(self, name: str) -> Iterator[None]:
+        """Make a test of the statements in the block: it fails if they raise `Wrong`. A test within a test belongs to it."""
+        if self._open:
+            yield
+            return
+        self._open, wrong = True, None
+        try:
+            yield
+        except Wrong as raised:
+            wrong = raised
+        except WorkerGone as gone:
+            wrong = Wrong(f"{str(gone)[:1].upper()}{str(gone)[1:]}", "gone")
+        finally:
+            self._open = False
+        self.tests.append(TestResult(name, wrong))
+        if wrong is not None and not self.go_on:
+            raise wrong
+
+    def require(self, condition: bool, sentence: str) -> None:
+        """Fail with this sentence unless the condition is true."""
+        if not condition:
+            raise Wrong(sentence)
 
     def everywhere(
-        self, function: str, args: ByRank | None = None, gives: ByRank | None = None, ranks: Sequence[int] = RANKS
+        self,
+        function: str,
+        args: ByRank | None = None,
+        gives: ByRank | None = None,
+        ranks: Sequence[int] = RANKS,
+        case: str = "",
+        costs: Mapping[str, str] = SENDS,
     ) -> None:
         """Check that `function(comm, *args(rank, size))` returns `gives(rank, size)`, with and without buffering of sends.
 
-        On the largest of `ranks` up to 3, run it in every schedule too, which is one schedule for most programs.
+        The main case comes first: few ranks, but more than one. One rank and many ranks follow. On the largest of `ranks` up
+        to 3, the first call of a function is run in every schedule too, which is one schedule for most programs. `case`
+        describes the arguments: the sentence of a failure contains it once another case has passed. `costs` are cost models
+        with their descriptions, the strictest last: one rank and many ranks are checked with that one.
         """
-        for size in ranks:
-            for cost in SENDS:
-                outcome = self.run(function, size, args, cost)
-                if gives is not None:
-                    self.compare(function, outcome, gives)
+        cases = Cases(self.caller, function, args, gives, costs, case if self._passed(function) else "")
+        label = f"{function}{f' {case}' if case else ''}"
+        strictest = list(costs)[-1]
+        few = [size for size in in_order(ranks) if 1 < size <= FEW]
+        for cost, sends in costs.items():
+            sizes = few if cost == strictest else few[:VERY_FEW]
+            if sizes:
+                with self.test(f"{label}, {sends}"):
+                    cases.check(sizes, [cost])
+        for size in in_order(ranks):
+            if size not in few:
+                with self.test(f"{label}, on {counted(size, 'rank')}"):
+                    cases.check([size], [strictest])
         explorable = [size for size in ranks if 1 < size <= 3]
-        if explorable:
-            self.schedules(function, max(explorable), args)
+        if explorable and costs is SENDS and function not in self._explored:
+            self._explored.add(function)
+            with self.test(f"{label}, all schedules"):
+                self.schedules(function, max(explorable), args)
+
+    def _passed(self, function: str) -> bool:
+        """Whether a test of the function has passed: a failure is then one of the present arguments."""
+        return any(test.passed and test.name.split(",")[0].split()[0] == function for test in self.tests)
 
     def run(self, function: str, size: int, args: ByRank | None = None, cost: str = WAITING) -> CallResult:
         """Call a function once, on `size` ranks."""
-        request = self._request(function, size, args, cost)
-        return CallResult(self._checked_answer(request, _circumstances(size, cost)))
+        where = ", ".join(filter(None, (f"On {counted(size, 'rank')}", sends_text(cost))))
+        return self.caller.run(self.caller.request(function, size, args, cost), where)
 
     def value(self, function: str, *args: Any) -> Any:
         """Return the value of a function that takes no communicator."""
-        request = self._request(function, 1, lambda rank, size: args, WAITING) | {"with_comm": False}
-        return CallResult(self._checked_answer(request, "")).returns[0]
+        request = self.caller.request(function, 1, lambda rank, size: args, WAITING) | {"with_comm": False}
+        return self.caller.run(request, "").returns[0]
 
     def schedules(self, function: str, size: int, args: ByRank | None = None, max_runs: int = SCHEDULES) -> None:
         """Call a function in every schedule that can give a different result.
 
         No run may fail, and each rank must return the same value in all of them.
         """
-        request = self._request(function, size, args, None) | {"schedules": max_runs}
-        self._checked_answer(request, f"On {counted(size, 'rank')}, in one of the schedules that MPI allows")
+        request = self.caller.request(function, size, args, None) | {"schedules": max_runs}
+        with self.test(f"{function}, all schedules on {counted(size, 'rank')}"):
+            self.caller.checked(request, f"On {counted(size, 'rank')}, in one of the schedules that MPI allows")
 
     def takes(
         self, function: str, size: int, cost: str, time: float, args: ByRank | None = None, formula: str = "", why: str = ""
-    ) -> CallResult:
+    ) -> None:
         """Check that a call takes exactly this time, in the cost model's units."""
-        outcome = self.run(function, size, args, cost)
-        if outcome.time != time:
-            form = f" = {formula}" if formula else ""
-            where = f"On {counted(size, 'rank')} {function} takes {_number(outcome.time)} instead of {_number(time)}{form}"
-            raise self.wrong(f"{where}{f': {why}' if why else '.'}", "time", function, size, args, cost)
-        return outcome
+        with self.test(f"{function}, time on {counted(size, 'rank')}"):
+            outcome = self.run(function, size, args, cost)
+            if outcome.time != time:
+                form = f" = {formula}" if formula else ""
+                took = f"{_number(outcome.time)} instead of {_number(time)}{form}"
+                where = f"On {counted(size, 'rank')} {function} takes {took}"
+                raise self.wrong(f"{where}{f': {why}' if why else '.'}", "time", function, size, args, cost)
 
     def compare(self, function: str, outcome: CallResult, gives: ByRank) -> None:
         """Check the ranks' return values."""
-        size = len(outcome.returns)
-        for rank, returned in enumerate(outcome.returns):
-            expected = gives(rank, size)
-            if not same(returned, expected):
-                where = f"On {counted(size, 'rank')}" if size == 1 else f"On {counted(size, 'rank')}, rank {rank}:"
-                verdict = f"{function} returns {short_text(returned)} instead of {short_text(expected)}."
-                raise Wrong(f"{where} {verdict}", printed=self.printed)
+        sentence = outcome.difference(function, gives)
+        if sentence:
+            raise Wrong(f"On {counted(len(outcome.returns), 'rank')}: {sentence}", printed=self.caller.printed)
 
     def without(self, *names: str, why: str) -> None:
         """Reject calls of methods with these names; `why` is a sentence for the student."""
-        for node in ast.walk(self._tree()):
-            if isinstance(node, ast.Attribute) and node.attr in names:
-                raise Wrong(f"Line {node.lineno} calls {node.attr}: {why}", "forbidden")
+        with self.test("calls that the exercise excludes"):
+            for node in ast.walk(self._tree()):
+                if isinstance(node, ast.Attribute) and node.attr in names:
+                    raise Wrong(f"Line {node.lineno} calls {node.attr}: {why}", "forbidden")
+
+    def calls(self, *names: str, why: str) -> None:
+        """Require a call of each of these methods, anywhere in the file."""
+        with self.test("calls that the exercise needs"):
+            present = {node.attr for node in ast.walk(self._tree()) if isinstance(node, ast.Attribute)}
+            for name in names:
+                if name not in present:
+                    raise Wrong(f"The file does not call {name}: {why}", "forbidden")
 
     def wrong(
         self, sentence: str, kind: str, function: str, size: int, args: ByRank | None = None, cost: str = WAITING
     ) -> Wrong:
         """Return an error with a timeline of the call."""
-        reply = self._run_with_timeline(self._request(function, size, args, cost))
-        return Wrong(sentence, kind, picture=str(reply.get("picture", "")), printed=self.printed)
-
-    printed = ""
-    """The program's output in the last call."""
+        request = self.caller.request(function, size, args, cost)
+        picture = self.caller.picture(request)
+        return Wrong(sentence, kind, picture=picture, printed=self.caller.printed, ranks=size)
 
     def _tree(self) -> ast.Module:
         try:
             return ast.parse(self.text)
         except (SyntaxError, ValueError) as error:
             raise Wrong(syntax_message(error), "syntax") from None
-
-    def _request(self, function: str, size: int, args: ByRank | None, cost: str | None) -> dict[str, Any]:
-        arguments = None if args is None else [encode(list(args(rank, size))) for rank in range(size)]
-        return {
-            "function": function, "ranks": size, "arguments": arguments, "with_comm": True, "cost": cost, "schedules": 0,
-            "picture": 0,
-        }  # fmt: skip
-
-    def _send(self, request: dict[str, Any]) -> dict[str, Any]:
-        seconds_left = max(self.until - monotonic(), 0.1)
-        return self.runner.answer(request | {"seconds": round(seconds_left, 1)})  # rounded, because messages show it
-
-    def _checked_answer(self, request: dict[str, Any], where: str) -> dict[str, Any]:
-        """Return the answer; if the run failed, run it again for a timeline, and raise `Wrong`."""
-        self.cases += 1
-        reply = self._send(request)
-        self.printed = str(reply.get("printed", ""))
-        wrong = reply.get("wrong")
-        if wrong is None:
-            return reply
-        kind, sentence = str(wrong["kind"]), str(wrong["sentence"])
-        elsewhere = kind in ("syntax", "missing", "changed")
-        sentence = sentence[0].upper() + sentence[1:] if elsewhere or not where else f"{where}: {sentence}"
-        picture = ""
-        if not elsewhere and kind not in ("time-out", "raised", "left"):
-            picture = str(self._run_with_timeline(request).get("picture", ""))
-        raise Wrong(sentence, kind, str(wrong.get("report", "")), picture, self.printed)
-
-    def _run_with_timeline(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Run a request again with a timeline; return an empty answer if the worker ends."""
-        try:
-            return self._send(request | {"picture": self.width})
-        except WorkerGone:
-            return {}
-
-
-def _circumstances(size: int, cost: str) -> str:
-    how = f", with {SENDS[cost]}" if cost in SENDS else ""
-    return f"On {counted(size, 'rank')}{how}"
 
 
 def _number(value: Any) -> str:

@@ -1,6 +1,6 @@
 """The word reaches all ranks, from each rank to the next."""
 
-from fakempi.apps.course import Trial, Wrong
+from fakempi.apps.course import Trial
 from fakempi.errors.plurals import counted
 
 
@@ -12,8 +12,11 @@ def check(trial: Trial) -> None:
         return ["ahoy" if rank == 0 else None]
 
     trial.everywhere("relay", word, lambda rank, size: "ahoy")
-    sent = trial.run("relay", 7, word).sent
-    if [messages for messages, _ in sent] != [1] * 6 + [0]:
+    with trial.test("number of messages"):
+        sent = trial.run("relay", 7, word).sent
         most = max(range(7), key=lambda rank: sent[rank])
         count = counted(sent[most][0], "message")
-        raise Wrong(f"On 7 ranks, rank {most} sends {count}: each rank but the last should send one, to the next rank.")
+        trial.require(
+            [messages for messages, _ in sent] == [1] * 6 + [0],
+            f"On 7 ranks, rank {most} sends {count}: each rank but the last should send one, to the next rank.",
+        )
