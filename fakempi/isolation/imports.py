@@ -240,8 +240,11 @@ class Finder:
         hidden = set()
         verdicts: dict[str, bool] = {}  # of units that are top-level packages: a process may have a thousand modules
         for name, module in list(sys.modules.items()):
-            spec, top = _spec_of(name), name.partition(".")[0]
-            if spec is None or top in SHARED or _is_stdlib(spec.origin or ""):
+            top = name.partition(".")[0]
+            if top in SHARED:  # first, since these are most modules: this loop took a sixth of a run of two ranks
+                continue
+            spec = _spec(module)
+            if spec is None or _is_stdlib(spec.origin or ""):
                 continue
             private = True if is_namespace(spec) else verdicts.get(top)
             if private is None:
@@ -261,7 +264,11 @@ class Finder:
 
 def _spec_of(name: str) -> ModuleSpec | None:
     """Return the spec of a loaded module."""
-    spec = getattr(sys.modules.get(name), "__spec__", None)
+    return _spec(sys.modules.get(name))
+
+
+def _spec(module: ModuleType | None) -> ModuleSpec | None:
+    spec = getattr(module, "__spec__", None)
     return spec if isinstance(spec, ModuleSpec) else None
 
 

@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from fakempi.apps.cli import learn_actions, learning, main
-from fakempi.apps.cli.learn_loop import Watcher
-from fakempi.apps.cli.learn_screen import bar, details, page, screen
-from fakempi.apps.course import grading
+from fakempi.apps.cli import learning, main
+from fakempi.apps.cli.learn import actions
+from fakempi.apps.cli.learn.loop import Watcher
+from fakempi.apps.cli.learn.screen import bar, details, page, screen
 from fakempi.apps.course.course import OURS, Course
+from fakempi.apps.course.grading import rows
 from fakempi.apps.course.judge import CheckResult, judge
 from fakempi.apps.course.limits import CheckLimits
 from fakempi.apps.course.student_directory import StudentDirectory
@@ -31,7 +32,7 @@ def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setattr(learning, "judge", inside)
-    monkeypatch.setattr(grading, "judge", inside)
+    monkeypatch.setattr(rows, "judge", inside)
     return tmp_path / "mpi_course"
 
 
@@ -61,7 +62,7 @@ def test_a_check_reports_the_mistake_and_later_success(course: Path, capsys: Cap
     ]
     solve(course, "03_two_sends")
     assert main(["learn", "--check", "03_two_sends"]) == 0
-    assert capsys.readouterr().out == "✓ 03 Deadlock by two sends  11 runs\n"
+    assert capsys.readouterr().out == "✓ 03 Deadlock by two sends  9 runs\n"
     assert main(["learn", "--list"]) == 0
     out = capsys.readouterr().out
     assert "  ✓ 03 Deadlock by two sends\n" in out
@@ -113,7 +114,7 @@ def test_a_class_can_have_its_own_exercises(course: Path, tmp_path: Path, capsys
     assert main(["learn", "--from", "ours", "--jobs", "1", "--grade", "mpi_course"]) == 0
     names, row = capsys.readouterr().out.splitlines()
     assert names.endswith(",25_split_that_scales,30_again,reasons")
-    assert row == f"mpi_course,1,26,{'untouched,' * 25}pass,"
+    assert row == f"mpi_course,1,26,1,26,{'untouched,' * 25}pass,"
 
 
 @pytest.mark.parametrize(
@@ -180,7 +181,7 @@ def test_the_watcher_checks_saved_files(course: Path, watcher: Watcher) -> None:
     solve(course, "01_hello")
     assert watcher.tick()
     text = shown(out)
-    assert "✓ 01 passed, in 10 runs." in text
+    assert "✓ 01 passed, in 8 runs." in text
     assert "1 of 25 done" in text
     assert watcher.tick("n")
     assert "02 Send and receive" in shown(out)
@@ -225,7 +226,7 @@ def test_keys_run_the_program_and_show_its_timeline(watcher: Watcher, monkeypatc
             Path(words[words.index("--trace") + 1]).write_text("", encoding="utf-8")
         return f"it printed {words[0]}"
 
-    monkeypatch.setattr(learn_actions, "_fakempi", fakempi)
+    monkeypatch.setattr(actions, "_fakempi", fakempi)
     for key, name in (("r", "run"), ("t", "view")):
         watcher.tick(key)
         text = shown(watcher.out)
@@ -237,10 +238,10 @@ def test_keys_run_the_program_and_show_its_timeline(watcher: Watcher, monkeypatc
 @pytest.mark.slow
 def test_the_program_of_an_exercise_runs_as_in_its_text(watcher: Watcher) -> None:
     """In a process, with the output in order."""
-    lines = learn_actions.run_output(watcher.at, watcher.directory.file(watcher.at), 80)
+    lines = actions.run_output(watcher.at, watcher.directory.file(watcher.at), 80)
     assert [line.plain.strip() for line in lines] == ["fakempi run -n 4 mpi_course/01_hello.py", *["rank 0 of 1"] * 4]
     second = watcher.directory.course.find("2")
-    lines = learn_actions.timeline_of(second, watcher.directory.file(second), 80)
+    lines = actions.timeline_of(second, watcher.directory.file(second), 80)
     assert "deadlock at t = " in lines[-1].plain
 
 

@@ -38,6 +38,7 @@ def kinds(text: str) -> dict[int, str]:
     return {int(number): word.strip(":") for number, word in re.findall(r"^ *(\d+) ranks?  +(\S+)", text, re.MULTILINE)}
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("name", [*FAILING, *IN_SOME_SCHEDULES])
 def test_check_finds_the_smallest_number_that_fails(name: str, tmp_path: Path, capsys: Capture) -> None:
     """It is the last line; the failure is shown, and its command repeats it. tests/numbered has more programs."""
@@ -54,6 +55,7 @@ def test_check_finds_the_smallest_number_that_fails(name: str, tmp_path: Path, c
     assert main(replay) in (1, 3)
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("name", FAILING)
 def test_run_finds_the_smallest_number_that_fails(name: str, tmp_path: Path, capsys: Capture) -> None:
     """The exit code is that of this number, and the last line is the command that repeats it."""

@@ -126,7 +126,7 @@ def test_a_race_is_found_in_all_schedules(tmp_path: Path) -> None:
     tried = trial(tmp_path, text)
     tried.compare("f", tried.run("f", 3), lambda rank, size: None if rank else list(range(1, size)))
     for size in (2, 1, 7):
-        tried.everywhere("f", ranks=(size,))
+        trial(tmp_path, text).everywhere("f", ranks=(size,))
     words = "^On 3 ranks, in one of the schedules that MPI allows: the result depends on the order of messages"
     with pytest.raises(Wrong, match=words):
         tried.everywhere("f", ranks=(3,))

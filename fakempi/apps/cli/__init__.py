@@ -29,9 +29,7 @@ schedules       fakempi schedule: schedules of files and of algorithms
 machines        fakempi calibrate, and agreement with measured times
 explaining      fakempi explain: kinds of findings, and rules of fakempi lint
 learning        fakempi learn: exercises
-learn_screen    layout of a verdict and of an exercise
-learn_actions   what the keys of the course show: a run, a timeline, a hint, a solution
-learn_loop      watches the exercise files and reads keys
+learn           the screen of fakempi learn
 touring         fakempi tour: short programs, shown and run
 completion      fakempi completion: commands, options and names in a shell; fakempi help
 """

@@ -12,12 +12,12 @@ from rich.text import Text
 
 from fakempi.apps.cli.console import console
 from fakempi.apps.cli.explaining import print_markdown
-from fakempi.apps.cli.learn_loop import Watcher
-from fakempi.apps.cli.learn_screen import MARKS, WIDEST_PICTURE, bar, verdict_lines
+from fakempi.apps.cli.learn.grading import grade_students
+from fakempi.apps.cli.learn.loop import Watcher
+from fakempi.apps.cli.learn.screen import MARKS, WIDEST_PICTURE, bar, verdict_lines
 from fakempi.apps.course.course import Course, Exercise
-from fakempi.apps.course.grading import grade, write_csv
 from fakempi.apps.course.judge import CheckResult, judge
-from fakempi.apps.course.limits import CheckLimits, missing
+from fakempi.apps.course.limits import CheckLimits
 from fakempi.apps.course.student_directory import StudentDirectory, directory_path
 from fakempi.errors.plurals import counted
 
@@ -31,7 +31,7 @@ def learn(options: Namespace) -> int:
     limits = CheckLimits(options.seconds, options.memory)
     more = [Path(name) for name in options.more]
     if options.grade:
-        return _grade(options, Course(more), limits)
+        return grade_students(options, Course(more), limits)
     directory = StudentDirectory(directory_path(options.directory), more)
     find = directory.course.find
     if options.list:
@@ -114,21 +114,4 @@ def _reset(out: Console, directory: StudentDirectory, exercise: Exercise) -> int
     kept = directory.reset(exercise)
     backup = f"; your version was saved as {kept}" if kept else ""
     out.print(f"{directory.file(exercise)} is restored{backup}.", soft_wrap=True)
-    return PASSED
-
-
-def _grade(options: Namespace, course: Course, limits: CheckLimits) -> int:
-    """Print the grades to standard output, and progress to standard error if it is a terminal; return the exit code."""
-    if missing():
-        sys.stderr.write(f"fakempi learn: {missing()}\n")
-
-    def report(directory: str) -> None:
-        if sys.stderr.isatty():
-            sys.stderr.write(f"{directory} ...\n")
-
-    rows = grade(options.grade, course, limits, options.jobs, report)
-    if options.json:
-        sys.stdout.write(json.dumps([row.as_record() for row in rows], indent=1) + "\n")
-    else:
-        write_csv(rows, course, sys.stdout)
     return PASSED

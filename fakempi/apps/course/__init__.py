@@ -10,9 +10,13 @@ cases              a call on several numbers of ranks, with and without bufferin
 wrong              the failure of a test: `Wrong`
 mistakes           typical mistakes, recognized in the source and in the failure
 judge              checks a file and returns a verdict
-grading            checks many directories and writes a table
-worker_process     starts a worker process and sends it requests
+grading            checks many directories, and reports their grades
+worker_process     sends requests to a worker process, and kills it after its time limit
+worker_start       starts worker processes
+worker_job         the file and the limits of a worker process
+fork_server        a process that forks worker processes
 worker             the worker process, which runs a student's program
+sandbox            rejects calls that a student's program may not make
 in_process         the same as a worker, without a process
 running            carries out one request of a check
 program            calls a function of a student's file on ranks

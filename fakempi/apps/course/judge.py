@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from fakempi.apps.course.course import Exercise
+from fakempi.apps.course.course import OURS, Exercise
 from fakempi.apps.course.limits import CheckLimits
 from fakempi.apps.course.mistakes import find_mistake
 from fakempi.apps.course.trial import TestResult, Trial
+from fakempi.apps.course.worker_job import WorkerJob
 from fakempi.apps.course.worker_process import Worker, WorkerGone
+from fakempi.apps.course.worker_start import NewProcesses, Starter
 from fakempi.apps.course.wrong import Wrong
 
 MAX_BYTES = 1_000_000
@@ -72,11 +75,14 @@ def judge(
     width: int = 76,
     apart: bool = True,
     go_on: bool = False,
+    starter: Starter | None = None,
+    hidden: Sequence[Path] = (),
 ) -> CheckResult:
     """Check a file.
 
     `apart=False` runs it in this process, which is faster and without limits, for trusted files. `go_on` runs all tests, for
-    partial credit.
+    partial credit. `starter` starts the process, and `hidden` are directories that the program may not read, in addition to
+    the exercises with their solutions.
     """
     try:
         text = _text(file)
@@ -90,7 +96,8 @@ def judge(
             from fakempi.apps.course.in_process import InProcessRunner  # imported late, because it loads the emulator
 
             return _check_trial(exercise, Trial(text, InProcessRunner(copy), width, go_on))
-        with Worker(copy, limits) as worker:
+        job = WorkerJob(copy, limits, (OURS, exercise.directory.parent, *hidden))
+        with Worker(job, starter or NewProcesses()) as worker:
             try:
                 worker.begin()
             except WorkerGone as gone:

@@ -15,6 +15,9 @@ except ImportError:  # Windows
 FILE_BYTES = 16 * 2**20
 """Upper limit of the size of a file that the program writes."""
 
+OPEN_FILES = 256
+"""Upper limit of open files."""
+
 READY = "ready"
 """The first line that a worker prints."""
 
@@ -38,12 +41,13 @@ class CheckLimits:
         return WALL_FACTOR * self.seconds + WALL_GRACE
 
     def impose(self) -> None:
-        """Limit CPU time, memory and file size of this process; the parent process enforces the wall time."""
+        """Limit CPU time, memory and files of this process; the parent process enforces the wall time."""
         if resource is None:
             return
         cpu = ceil(process_time() + self.seconds) + KERNEL_GRACE
         limits = (
             ("RLIMIT_CPU", cpu), ("RLIMIT_AS", self.megabytes * 2**20), ("RLIMIT_FSIZE", FILE_BYTES), ("RLIMIT_CORE", 0),
+            ("RLIMIT_NOFILE", OPEN_FILES),
         )  # fmt: skip
         for name, limit in limits:
             kind = getattr(resource, name, None)

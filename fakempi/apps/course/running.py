@@ -44,13 +44,32 @@ HEIGHT = 10
 """The maximum number of rows of a timeline."""
 
 
+class Tail(io.TextIOBase):
+    """Keeps the last characters that are written: a program may print without end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kept = ""
+
+    def write(self, text: str) -> int:
+        """Keep the end of the text."""
+        self.kept += text[-MAX_PRINTED:]
+        if len(self.kept) > 8 * MAX_PRINTED:
+            self.kept = self.kept[-MAX_PRINTED:]
+        return len(text)
+
+    def text(self) -> str:
+        """Return the last characters."""
+        return self.kept[-MAX_PRINTED:]
+
+
 def answer(file: Path, request: dict[str, Any]) -> dict[str, Any]:
     """Return the results, time and messages of a call, or the outcome of its schedules, or the error; and the output."""
-    printed = io.StringIO()
+    printed = Tail()
     with redirect_stdout(printed), redirect_stderr(printed):
         reply = _answer(file, request)
     # a check of all schedules has hundreds of runs: their output is not kept
-    reply["printed"] = "" if request["schedules"] else printed.getvalue()[-MAX_PRINTED:]
+    reply["printed"] = "" if request["schedules"] else printed.text()
     return reply
 
 

@@ -9,12 +9,20 @@ from typing import Any
 
 PROTECTED = ("fakempi", "collectives", "json")
 
+SET_BY_EACH_RUN = "fakempi.isolation.rank_state.SysModule"
+"""A class whose attributes are functions of the present run."""
+
 
 class TamperCheck:
     """All functions, classes and methods of the protected packages: about 9,000, compared in a millisecond."""
 
     def __init__(self) -> None:
-        self.known = [(names, key, names[key], where) for where, names in _places() for key in names if _is_code(names[key])]
+        self.known = [
+            (names, key, names[key], where)
+            for where, names in _places()
+            for key in names
+            if _is_code(names[key]) and where != SET_BY_EACH_RUN
+        ]
 
     def changed(self) -> str:
         """Return the name of the first one that was replaced, or an empty string. Added names are ignored."""

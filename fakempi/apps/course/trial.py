@@ -32,7 +32,10 @@ SCHEDULES = 500
 """Upper limit of the schedules that are run."""
 
 FEW = 16
-"""Up to this number of ranks, sends are checked both with and without buffering; more ranks take longer."""
+"""Up to this number of ranks, and from 2 on, a call is part of the main case."""
+
+VERY_FEW = 2
+"""On so many of these numbers, sends are checked both with and without buffering; on the others only without."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,7 @@ class Trial:
         self.caller = Caller(runner, width)
         self.tests: list[TestResult] = []
         self._open = False
+        self._explored: set[str] = set()
 
     @property
     def cases(self) -> int:
@@ -99,22 +103,26 @@ class Trial:
         """Check that `function(comm, *args(rank, size))` returns `gives(rank, size)`, with and without buffering of sends.
 
         The main case comes first: few ranks, but more than one. One rank and many ranks follow. On the largest of `ranks` up
-        to 3, the call is run in every schedule too, which is one schedule for most programs. `case` describes the arguments:
-        the sentence of a failure contains it once another case has passed. `costs` are cost models, with their descriptions.
+        to 3, the first call of a function is run in every schedule too, which is one schedule for most programs. `case`
+        describes the arguments: the sentence of a failure contains it once another case has passed. `costs` are cost models
+        with their descriptions, the strictest last: one rank and many ranks are checked with that one.
         """
         cases = Cases(self.caller, function, args, gives, costs, case if self._passed(function) else "")
         label = f"{function}{f' {case}' if case else ''}"
+        strictest = list(costs)[-1]
         few = [size for size in in_order(ranks) if 1 < size <= FEW]
         for cost, sends in costs.items():
-            if few:
+            sizes = few if cost == strictest else few[:VERY_FEW]
+            if sizes:
                 with self.test(f"{label}, {sends}"):
-                    cases.check(few, [cost])
+                    cases.check(sizes, [cost])
         for size in in_order(ranks):
             if size not in few:
                 with self.test(f"{label}, on {counted(size, 'rank')}"):
-                    cases.check([size], list(costs) if size <= FEW else list(costs)[-1:])
+                    cases.check([size], [strictest])
         explorable = [size for size in ranks if 1 < size <= 3]
-        if explorable and costs is SENDS:
+        if explorable and costs is SENDS and function not in self._explored:
+            self._explored.add(function)
             with self.test(f"{label}, all schedules"):
                 self.schedules(function, max(explorable), args)
 

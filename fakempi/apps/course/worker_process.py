@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import secrets
 import signal
-import subprocess
-import sys
 import threading
 from contextlib import suppress
-from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import Any, Protocol
 
-from fakempi.apps.course.limits import READY, CheckLimits
-
-ROOT = str(Path(__file__).parents[3])
-"""The directory that contains the package fakempi."""
+from fakempi.apps.course.limits import READY
+from fakempi.apps.course.worker_job import WorkerJob
+from fakempi.apps.course.worker_start import Starter
 
 MAX_ANSWER = 64 * 2**20
 """Upper limit of the characters of an answer."""
@@ -39,18 +34,9 @@ class Runner(Protocol):
 class Worker:
     """A process that runs a student's program with limits of time and memory; a context manager."""
 
-    def __init__(self, file: Path, limits: CheckLimits) -> None:
-        self.limits, self.late = limits, False
-        path = os.pathsep.join(filter(None, (ROOT, os.environ.get("PYTHONPATH"))))
-        changed = {
-            "PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1",
-            "MALLOC_ARENA_MAX": "2",  # by default each of 256 threads reserves 64 MiB of the limited address space
-        }  # fmt: skip
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "fakempi.apps.course.worker", str(file), str(limits.seconds), str(limits.megabytes)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, encoding="utf-8", cwd=file.parent,
-            env={**os.environ, **changed}, start_new_session=True,
-        )  # fmt: skip
+    def __init__(self, job: WorkerJob, starter: Starter) -> None:
+        self.limits, self.late = job.limits, False
+        self.process = starter.start(job)
         self.clock = self._timer(STARTING)
 
     def _timer(self, seconds: float) -> threading.Timer:
@@ -61,7 +47,7 @@ class Worker:
 
     def begin(self) -> None:
         """Wait until the worker is ready, and start its limit of wall time."""
-        if self._streams()[1].readline().strip() != READY:
+        if self.process.answers.readline().strip() != READY:
             raise WorkerGone("the worker process could not be started.")
         self.clock.cancel()
         self.clock = self._timer(self.limits.wall)
@@ -69,11 +55,10 @@ class Worker:
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         """Return the answer; raise WorkerGone at the end of the stream or at anything else in it."""
         number = secrets.token_hex(16)
-        into, out = self._streams()
         with suppress(BrokenPipeError):
-            into.write(json.dumps({**request, "number": number}) + "\n")
-            into.flush()
-        line = out.readline(MAX_ANSWER)
+            self.process.requests.write(json.dumps({**request, "number": number}) + "\n")
+            self.process.requests.flush()
+        line = self._line()
         if not line:
             raise WorkerGone(self._reason())
         try:
@@ -84,10 +69,12 @@ class Worker:
             raise WorkerGone("the program wrote an invalid answer to the worker's output stream.")
         return reply
 
-    def _streams(self) -> tuple[IO[str], IO[str]]:
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        return self.process.stdin, self.process.stdout
+    def _line(self) -> str:
+        """Return the next line of the answers; the program may have written bytes that are not text."""
+        try:
+            return self.process.answers.readline(MAX_ANSWER)
+        except ValueError:
+            return "not text"
 
     def _reason(self) -> str:
         """Return the reason why there is no answer."""
@@ -101,23 +88,15 @@ class Worker:
 
     def _too_late(self) -> None:
         self.late = True
-        self._kill()
-
-    def _kill(self) -> None:
-        """Kill the worker and its child processes."""
-        with suppress(OSError):
-            if hasattr(os, "killpg"):
-                os.killpg(self.process.pid, signal.SIGKILL)
-            else:
-                self.process.kill()
+        self.process.kill()
 
     def __enter__(self) -> Worker:
         return self
 
     def __exit__(self, *error: object) -> None:
         self.clock.cancel()
-        self._kill()
-        for stream in self._streams():
+        self.process.kill()
+        for stream in (self.process.requests, self.process.answers):
             with suppress(OSError):
                 stream.close()
         self.process.wait()

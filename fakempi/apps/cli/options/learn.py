@@ -16,7 +16,9 @@ examples:
   fakempi learn --reset 3        restore the file; yours is kept as .py.old
   fakempi learn --from more      add exercises: directories with the same
                                  structure
-  fakempi learn --grade students/* > table.csv
+  fakempi learn --grade students > table.csv
+  fakempi learn --grade students --weights 2=1,3=2 --format gradebook
+                                 --feedback feedback > gradebook.csv
 
 The default directory is the current one if it contains exercises, otherwise
 mpi_course. Files that you have edited are not overwritten. Without a terminal,
@@ -26,6 +28,8 @@ n next, b back, l list, q quit. Programs run in a separate process with limits.
 
 exit code: 0 if the exercise passes, 1 if not, 2 for a usage error.
 """
+
+FORMATS = ("csv", "gradebook", "gradescope", "prairielearn", "json")
 
 USAGE = "fakempi learn [--list | --check N | --hint N | --reset N] [options] [DIR]\n       fakempi learn --grade DIR ..."
 
@@ -41,10 +45,13 @@ def add_learn(learn: ArgumentParser) -> None:
     action.add_argument("--reset", metavar="N", help="restore the original file")
     action.add_argument("--solution", metavar="N", help="print a solution")
     action.add_argument("--teacher", metavar="N", help="print the note for teachers")
-    action.add_argument("--grade", metavar="DIR", nargs="+", help="check students' directories, and print a table as CSV")
+    action.add_argument("--grade", metavar="DIR", nargs="+", help="grade students' directories, or a folder of them")
+    learn.add_argument("--weights", metavar="W", help="points of the exercises to grade: 1=2,3=0.5, or a file")
+    learn.add_argument("--feedback", metavar="DIR", help="with --grade: write a file and timelines for each student to DIR")
+    learn.add_argument("--format", choices=FORMATS, default="csv", help=f"with --grade: {', '.join(FORMATS)} (default csv)")
     learn.add_argument("--json", action="store_true", help="print the results of --check, --list and --grade as JSON")
     learn.add_argument("--from", dest="more", metavar="DIR", action="append", default=[], help="add the exercises in DIR")
-    learn.add_argument("--seconds", type=seconds, metavar="S", default=10.0, help="CPU time of a check (default 10)")
+    learn.add_argument("--seconds", type=seconds, metavar="S", default=10.0, help="CPU time limit of a check (default 10)")
     learn.add_argument("--memory", type=_megabytes, metavar="MIB", default=4096, help="memory limit (default 4096)")
     learn.add_argument("--jobs", type=jobs, metavar="N", help="parallel checks of --grade (default: one per core)")
 

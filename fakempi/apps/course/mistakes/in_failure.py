@@ -56,11 +56,18 @@ def division(evidence: MistakeEvidence) -> str:
 def partner_outside(evidence: MistakeEvidence) -> str:
     """A rank that does not exist."""
     if not re.search(
-        r"ERR_RANK|invalid rank|not a rank|there is no rank|does not exist|has ranks? 0", evidence.wrong.sentence
+        r"ERR_RANK|invalid rank|not a rank|there is no rank|does not exist|is not in 0", evidence.wrong.sentence
     ):
         return ""
     ring = "test for it, or count with % size if the ranks form a ring."
     return f"The first and the last rank have a neighbor on one side only: {ring}"
+
+
+def different_roots(evidence: MistakeEvidence) -> str:
+    """A root that is not the same on all ranks."""
+    if re.search(r"root is \d+ here", evidence.wrong.sentence):
+        return "All ranks pass the same root: the number of the rank that has the data, or that gets the result."
+    return ""
 
 
 def list_as_buffer(evidence: MistakeEvidence) -> str:
@@ -149,6 +156,6 @@ def _blocked(evidence: MistakeEvidence) -> set[str]:
 
 
 IN_FAILURE = (
-    misspelled, no_import, only_on_some_ranks, division, partner_outside, list_as_buffer, ignored_result,
+    misspelled, no_import, only_on_some_ranks, division, partner_outside, different_roots, list_as_buffer, ignored_result,
     none_on_other_ranks, printed_instead, order_of_arrival, sends_first, branch_of_a_collective, receives_first, lost,
 )  # fmt: skip
