@@ -195,7 +195,7 @@ NUMBERS: tuple[Any, ...] = (
     lambda r, n: r * n, lambda r, n: -r, lambda r, n: (r - n % 3) / 7, lambda r, n: bool((r + n) % 3),
     lambda r, n: (3 + r) ** (n % 150), lambda r, n: (0.0, -0.0, float("nan"), 1, True)[(r + n) % 5],
     lambda r, n: (r, -0.5, True)[: (r + n) % 4], lambda r, n: ((n + r) % 3, r), lambda r, n: tuple(range(r)),
-    lambda r, n: (10**400, 1.5)[r == n % 9], lambda r, n: ("ab", 2)[r != n % 5] * (r + 1),
+    lambda r, n: (10**400, 1.5)[r == n % 9], lambda r, n: ("ab", 2)[r != n % 5],
 )  # fmt: skip
 """Functions that return the operand of a rank; the last three cannot always be added."""
 

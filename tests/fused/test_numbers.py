@@ -30,7 +30,7 @@ CALLS = ("allreduce", "scan", "exscan")
 
 
 def record(main: Callable[..., Any], p: int, fused: Any, **options: Any) -> tuple[Any, ...]:
-    """What a run leaves, or how it fails, and the order in which ranks continue; with `fused="auto"` also its calls."""
+    """The results of a run or its error, and the order in which ranks continue; then the counts of fused calls."""
     order: list[Any] = []
     try:
         run = fakempi.run(main, p, order, fused=fused, **options)
