@@ -56,9 +56,9 @@ def ranks(max_size: int = 16, min_size: int = 1) -> st.SearchStrategy[int]:
 def distributions(total: int | st.SearchStrategy[int], ranks: int) -> st.SearchStrategy[list[int]]:
     """A total distributed over `ranks` ranks: how many elements each rank has.
 
-    Cases that break programs are common, and a failure shrinks to the first of them that fails: all elements on
-    one rank, ranks without elements, one element fewer on one rank than on the others. Then follow the distributions of
-    Träff et al., and any other.
+    About half of the distributions are cases that break programs (all elements on one rank, ranks without elements, one
+    element fewer on one rank than on the others), or those of Träff et al.; the others are arbitrary. A failure that the
+    first case shows, all elements on rank 0, shrinks to that case; another one may shrink to an arbitrary distribution.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def _distributed(total: int, ranks: int) -> st.SearchStrategy[list[int]]:
         raise ValueError(f"distributions: {total} elements on {ranks} ranks; use at least 0 elements and 1 rank.")
     named = [list(distribution(total, ranks)) for distribution in DISTRIBUTIONS.values()]
     known = [*edge_distributions(total, ranks), *named]
-    known = [one for index, one in enumerate(known) if one not in known[:index]]  # each once: failures shrink to the first
+    known = [one for index, one in enumerate(known) if one not in known[:index]]  # each once
     cuts = st.lists(st.integers(0, total), min_size=ranks - 1, max_size=ranks - 1).map(sorted)
     free = cuts.map(lambda drawn: [end - start for start, end in zip([0, *drawn], [*drawn, total], strict=True)])
     return st.one_of(st.sampled_from(known), free)

@@ -98,7 +98,7 @@ comm.allreduce(sum(rows[i] for i in range(rank * block, (rank + 1) * block)))
 rows, block = list(range(10)), -(-10 // size)
 comm.allreduce(sum(rows[i] for i in range(rank * block, min(10, (rank + 1) * block))))
 """),
-    "an offset from the own count": NumberedProgram(4, """
+    "an offset from the local count": NumberedProgram(4, """
 mine = np.array_split(np.arange(6), size)[rank]
 first = rank * len(mine)
 assert first == mine[0], (first, mine)
