@@ -178,7 +178,7 @@ SWEEPS = {
 def run_tests(script: Script, name: str, version: str) -> None:
     """A step of TESTS with one version of Python."""
     title, selection = TESTS[name]
-    script.step(f"{title}: {version}", version, {f"python -m pytest -n auto {selection}": 5400})
+    script.step(f"{title}: {version}", version, {f"HYPOTHESIS_PROFILE=full python -m pytest -n auto {selection}": 5400})
 
 
 def sweep(script: Script, title: str) -> None:

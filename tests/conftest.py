@@ -21,6 +21,7 @@ UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow]
 STORED = {} if os.access(Path(__file__).parents[1], os.W_OK) else {"database": None}  # no warning that nothing can be stored
 settings.register_profile("here", UNHURRIED, max_examples=12, **STORED)
 settings.register_profile("ci", UNHURRIED, max_examples=12, derandomize=True, database=None)
+settings.register_profile("full", settings.get_profile("ci"))  # and all examples of tests with a number of their own
 settings.register_profile("thorough", UNHURRIED, max_examples=1000)
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "here")
 settings.load_profile(PROFILE)

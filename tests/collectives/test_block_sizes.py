@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from collectives import Case, find
 from collectives.block_sizes import best, candidates, fixed, smallest, square_root, square_root_bytes
 from collectives.distributions import DISTRIBUTIONS, random
+from tests.helpers.breadth import examples
 
 BLOCKED = find("allgatherv", "blocked_ring")
 CASES = [
@@ -70,7 +71,7 @@ def test_the_square_root_rule_is_within_a_tenth_of_the_best(name: str, p: int, m
 
 
 @given(p=st.integers(2, 5), m=st.integers(1, 60), seed=st.integers(0, 99), t_s=st.integers(0, 20))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_the_candidates_are_within_a_tenth_of_the_best(p: int, m: int, seed: int, t_s: int) -> None:
     """The best candidate takes at most 1.1 times the time of the best of all sizes from 1 to m."""
     case = Case(p, counts=random(m, p, seed))

@@ -19,6 +19,7 @@ from collectives.chain.derived_chains import Ring
 from collectives.levels import Levels, Name, RedundancySet, redundancy_set
 from tests.collectives.chain.harness import EXACT, ROUNDS, run_order
 from tests.collectives.split.harness import SPLITS, expected, name_of, view_of
+from tests.helpers.breadth import examples
 
 Paths = Sequence[tuple[Name, ...]]
 NAMES: dict[str, list[Name]] = {
@@ -72,7 +73,7 @@ def sizes_of_units(paths: Paths) -> list[int]:
 
 
 @given(drawn_paths())
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 def test_units_equal_the_chains_of_one_split_per_level(paths: Paths) -> None:
     """The colors of these splits are the paths up to the level, and the keys are the positions in the whole chain."""
     place = {rank: at for at, rank in enumerate(in_order(paths))}
@@ -100,7 +101,7 @@ def test_several_levels_need_as_many_messages_as_one() -> None:
 @given(drawn_paths(), st.integers(1, 6), st.integers(1, 3), st.integers(0, 2))
 @example([("node",)], 1, 1, 0)
 @example([("node",)] * 5, 2, 1, 0)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_every_set_has_an_equal_share_of_every_unit(paths: Paths, size: int, losses: int, level: int) -> None:
     """The number of sets is maximal and their sizes differ by at most 1; impossible requests raise."""
     p, level = len(paths), level % len(paths[0])
@@ -138,7 +139,7 @@ def sets_exist(units: Sequence[int], size: int, losses: int, groups: tuple[tuple
 
 
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=7), st.integers(1, 4), st.integers(1, 2))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_rejected_sets_do_not_exist(units: list[int], size: int, losses: int) -> None:
     """An exhaustive search finds no such sets either, including sets of unequal sizes."""
     size = min(size, len(units))

@@ -26,7 +26,6 @@ def texts(page: str) -> tuple[str, str]:
     return handout, solution
 
 
-@pytest.mark.sample
 @pytest.mark.slow
 @pytest.mark.parametrize("page", SOLUTIONS)
 def test_a_solution_prints_the_output_shown(page: str, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import fakempi
 from fakempi import MPI, Hockney
 from fakempi.extensions.fused import reductions, rendezvous
 from fakempi.mpi.datatypes.padding import value_bytes
-from tests.helpers.breadth import breadth
+from tests.helpers.breadth import breadth, examples
 
 COSTS = {
     "buffered": Hockney(),
@@ -109,7 +109,7 @@ def programs(longest: int, latest: int, most_skews: int) -> st.SearchStrategy[li
     return st.lists(st.tuples(st.sampled_from(STEPS), skews), min_size=1, max_size=longest)
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(st.integers(2, 9), st.sampled_from(sorted(COSTS)), programs(5, 5, 4))
 def test_any_program_is_the_same_fused(p: int, cost: str, steps: list[tuple[str, list[int]]]) -> None:
     """Collectives, messages, computing, requests, wildcards, other communicators, in any order and out of step."""

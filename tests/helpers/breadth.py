@@ -1,4 +1,4 @@
-"""How many cases the slow tests try: a selection, or with HYPOTHESIS_PROFILE=thorough all of them."""
+"""How many cases tests try: a selection, or more of them in .ci/full, by HYPOTHESIS_PROFILE."""
 
 from __future__ import annotations
 
@@ -7,9 +7,17 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"
+PROFILE = os.environ.get("HYPOTHESIS_PROFILE")
+THOROUGH = PROFILE == "thorough"
+USUAL = 12
+"""Examples of a test in the usual run."""
 
 
 def breadth(usual: T, thorough: T) -> T:
     """The value for the current profile."""
     return thorough if THOROUGH else usual
+
+
+def examples(count: int) -> int:
+    """The number of examples of a Hypothesis test: `count` in .ci/full, fewer in the usual run."""
+    return count if PROFILE in ("full", "thorough") else min(count, USUAL)

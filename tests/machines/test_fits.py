@@ -13,11 +13,12 @@ from fakempi.machines.calibration import calibrate
 from fakempi.machines.held_out import held_out_errors
 from fakempi.machines.piecewise_fit import fit_piecewise
 from fakempi.machines.samples import Sample
+from tests.helpers.breadth import examples
 
 SIZES = [2**k for k in range(23)]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     st.integers(6, 16), st.floats(1e-7, 1e-5), st.floats(1e-11, 1e-9), st.floats(1.5, 4), st.floats(0.2, 0.8),
 )  # fmt: skip
@@ -31,7 +32,7 @@ def test_a_known_model_is_recovered(switch: int, t_s: float, t_w: float, jump: f
     assert any(limit < piece.start <= 2 * limit for piece in found.pieces)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.lists(st.floats(0, 1e-4), min_size=23, max_size=23), st.integers(0, 2**22), st.integers(0, 2**22))
 def test_costs_rise_within_each_piece(steps: list[float], one: int, other: int) -> None:
     """No coefficient is negative. Between pieces a cost may fall, as measured ones do where a faster protocol starts."""

@@ -16,6 +16,7 @@ from fakempi.core.network.models.multi_level import ErrorRange, Level, MultiLeve
 from fakempi.core.options import cost_model
 from fakempi.errors import MPIValueError
 from fakempi.machines.writing import machine_text
+from tests.helpers.breadth import examples
 from tests.helpers.loops import for_each
 
 PAGE = Path(__file__).parents[2] / "docs" / "machines.md"
@@ -66,7 +67,7 @@ def parameters_of(model: MultiLevel) -> Any:
 
 @pytest.mark.sample
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(models)
 def test_a_file_that_is_written_and_read_is_the_same_model(model: MultiLevel) -> None:
     """Number for number, with provenance and errors."""

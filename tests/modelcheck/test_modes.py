@@ -10,6 +10,7 @@ from hypothesis import given, settings
 import fakempi
 from fakempi import MPI, strategies
 from fakempi.apps.cli import main
+from tests.helpers.breadth import examples
 
 ANY = MPI.ANY_SOURCE
 
@@ -378,7 +379,7 @@ def test_check_names_the_collective_call_and_the_command_that_shows_it(
     assert capsys.readouterr().out == "clean: the only schedule with no buffering, and minimal collectives\n"
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(strategies.schedules())
 def test_drawn_schedules_have_all_modes_and_fit_every_program(token: str) -> None:
     """They end in a question mark, and correct programs pass in each."""

@@ -14,6 +14,7 @@ from fakempi import MPI
 from fakempi.errors import MPIValueError, OutcomesDifferError
 from fakempi.modelcheck.search import outcomes as comparing
 from fakempi.modelcheck.search.rank_output import Comparison, RankOutput
+from tests.helpers.breadth import examples
 from tests.modelcheck.programs import Script
 from tests.modelcheck.test_reduction import programs
 
@@ -172,7 +173,7 @@ def outputs(lists: Any, **options: Any) -> tuple[set[Any], Any]:
 LATER = [[("recv", ANY, 0)] * 3, [("send", 0, 0, 1)], [("send", 0, 0, 1), ("iprobe", ANY, -1), ("send", 0, 0, 2)]]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(programs(), st.sampled_from(["zero", "infinite"]))
 @example(LATER, "infinite")
 def test_the_reduced_search_finds_every_output_of_the_full_one(lists: Any, buffering: str) -> None:

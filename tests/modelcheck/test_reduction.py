@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import fakempi
 from fakempi import MPI
+from tests.helpers.breadth import examples
 from tests.modelcheck.programs import ANY, outcomes
 
 
@@ -241,7 +242,7 @@ def programs(draw: Any) -> Any:
     return lists
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(programs(), st.sampled_from(["zero", "infinite"]))
 def test_the_reduced_search_sees_everything_that_the_full_one_sees(lists: Any, buffering: str) -> None:
     """Every observation and failure, in any program."""

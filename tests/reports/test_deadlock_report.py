@@ -19,6 +19,7 @@ from fakempi.core.reports.deadlock import (
 from fakempi.core.reports.ranks import Names
 from fakempi.errors import DeadlockError, LivelockError
 from fakempi.errors.records import AwaitedEvent, BlockedRank, NearMiss
+from tests.helpers.breadth import examples
 
 
 def waits_for(rank: int, *peers: int, any_suffices: bool = False, size: int = 0) -> BlockedRank:
@@ -198,7 +199,7 @@ def has_cycle(waits: dict[int, list[int]]) -> bool:
     return bool(left)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.dictionaries(st.integers(0, 7), st.lists(st.integers(0, 7), max_size=3), max_size=8))
 def test_every_reported_cycle_is_one_and_none_is_missed(waits: dict[int, list[int]]) -> None:
     """Compared with the removal of all ranks that are in none."""

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fakempi.modelcheck.steering.state_hash import digest
+from tests.helpers.breadth import examples
 
 VALUES: list[Any] = [
     (), (()), ((),), (None,), ("",), (b"",), (0,), (0.0,), (-0.0,), (False,), (True,), (1,), (1.0,), (-1,), (-2,),
@@ -37,7 +38,7 @@ EVENTS = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=3).map(tupl
 
 @pytest.mark.sample
 @pytest.mark.slow
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(EVENTS, EVENTS)
 def test_nested_events_have_equal_digests_only_if_they_are_equal(one: Any, other: Any) -> None:
     """`repr` distinguishes True from 1 and the nesting of tuples."""

@@ -21,6 +21,7 @@ from fakempi import Hockney, TwoLevel
 from fakempi.errors import MPIError, MPITypeError, MPIValueError
 from fakempi.tuning import Facts, resolve
 from fakempi.tuning.requests import chosen, value_of
+from tests.helpers.breadth import examples
 from tests.helpers.loops import for_each
 
 FILE = str(Path(__file__).parents[2] / "demos" / "knomial.py")
@@ -270,7 +271,7 @@ def test_values_are_converted_to_the_annotated_types() -> None:
             value_of(algorithm, key, value)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     counts=st.lists(st.integers(0, 30), min_size=1, max_size=9).map(tuple),
     block=st.integers(1, 60) | st.sampled_from(["smallest", ("fixed", {"nbytes": 5}), ("sqrt", {"t_s": 3, "t_w": 1}), max]),

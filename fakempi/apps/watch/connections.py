@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from hmac import compare_digest
+from math import inf
 from pathlib import Path
 from secrets import token_hex
 from time import monotonic
@@ -43,6 +44,7 @@ class WatchedProcess:
     group: int = 0
     started: float = field(default_factory=monotonic)
     moved: float = field(default_factory=monotonic)  # the time when it was last seen to move
+    computes_since: float = field(default_factory=monotonic)  # the time of the last movement that was no processor time
     waits_for_answer: str = ""
     sample: dict[str, Any] = field(default_factory=dict)
     answers: dict[str, Any] = field(default_factory=dict)
@@ -70,7 +72,8 @@ class WatchedProcess:
 class Listener:
     """The socket of a job."""
 
-    def __init__(self, hosts: bool = False) -> None:
+    def __init__(self, hosts: bool = False, longest_call: float = inf) -> None:
+        self.longest_call = longest_call  # seconds for which processor time in one call of compiled code counts as movement
         self.token = token_hex(16)
         self.processes: list[WatchedProcess] = []
         self.selector = selectors.DefaultSelector()
@@ -174,6 +177,8 @@ class Listener:
         if isinstance(message.get("sample"), dict):
             process.sample = message["sample"]
             if process.sample.get("moved", True):
+                process.moved = process.computes_since = monotonic()
+            elif process.sample.get("computing") and monotonic() - process.computes_since < self.longest_call:
                 process.moved = monotonic()
         return True
 

@@ -27,6 +27,9 @@ HUNG = 124
 INTERVAL = 1.0
 """Seconds between two samples."""
 
+LONGEST_CALL = 10
+"""A call of compiled code that uses processor time is movement for this number of times `--after`."""
+
 
 @dataclass(frozen=True)
 class WatchOptions:
@@ -196,7 +199,7 @@ def watch(options: WatchOptions) -> int:
 
     The command has its own process group: Ctrl-C reaches the watcher only.
     """
-    listener = Listener(options.hosts)
+    listener = Listener(options.hosts, LONGEST_CALL * options.after)
     try:
         signals: list[int] = []
         with handled((signal.SIGINT, signal.SIGTERM, signal.SIGUSR1), signals.append):

@@ -11,7 +11,7 @@ from typing import Any
 
 from fakempi.apps.watch.connections import Listener
 from fakempi.apps.watch.ending import end_processes
-from fakempi.apps.watch.job import JobWatch, WatchOptions, handled
+from fakempi.apps.watch.job import LONGEST_CALL, JobWatch, WatchOptions, handled
 
 FIRST = 60.0
 """Seconds in which all ranks have to connect."""
@@ -43,7 +43,7 @@ class RanksAsJob:
 
 def serve(options: dict[str, Any]) -> int:
     """Write the address to standard output, then watch."""
-    listener = Listener(bool(options["hosts"]))
+    listener = Listener(bool(options["hosts"]), LONGEST_CALL * options["after"])
     try:
         variables = {"FAKEMPI_WATCH": listener.address, "FAKEMPI_WATCH_TOKEN": listener.token}
         os.write(1, json.dumps(variables).encode() + b"\n")

@@ -30,6 +30,7 @@ from collectives.chain.tree import TreeShape, build_tree
 from collectives.tools.numbers import ceil_log2
 from collectives.verification.sort_and_split import in_order
 from tests.collectives.chain.harness import EXACT, ROUNDS, run_chain, run_order
+from tests.helpers.breadth import examples
 from tests.helpers.loops import for_each
 
 orders = st.integers(1, 40).flatmap(lambda n: st.permutations(range(n + 3)).map(lambda some: some[:n]))
@@ -49,7 +50,7 @@ SHAPES: dict[str, Callable[[int], Any]] = {
 @pytest.mark.sample
 @pytest.mark.slow
 @given(orders, st.sampled_from(sorted(SHAPES)), st.data())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 def test_every_collective_equals_the_sequential_result(order: list[int], shape: str, data: Any) -> None:
     """For any chain, any root and any memory layout of arrays."""
     size, value = len(order), SHAPES[shape]
@@ -107,7 +108,7 @@ def test_logchain_and_ring_have_the_right_addresses(order: list[int]) -> None:
 
 
 @given(orders)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 def test_linked_finds_rank_and_size_from_neighbors(order: list[int]) -> None:
     """The chain may be in any order."""
 
@@ -118,7 +119,7 @@ def test_linked_finds_rank_and_size_from_neighbors(order: list[int]) -> None:
 
 
 @given(orders, st.integers(1, 20))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 def test_every_nth_makes_interleaved_chains(order: list[int], step: int) -> None:
     """A step larger than the chain makes chains of one process."""
     found = run_order(lambda chain: addresses(every_nth(chain, step)), order)

@@ -16,6 +16,7 @@ from collectives.chain.objects import allreduce_objects, exclusive_scan_objects,
 from collectives.chain.scan import allreduce, by_op, double_exclusive_scan, double_scan, segmented_double_scan
 from collectives.tools.numbers import ceil_log2
 from tests.collectives.chain.harness import EXACT, ROUNDS, run_chain, run_order
+from tests.helpers.breadth import examples
 from tests.helpers.loops import for_each
 
 orders = st.integers(1, 40).flatmap(lambda n: st.permutations(range(n + 3)).map(lambda some: some[:n]))
@@ -37,7 +38,7 @@ def folded(values: list[Any]) -> list[Any]:
 @pytest.mark.sample
 @pytest.mark.slow
 @given(orders)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_double_scans_equal_the_sequential_result(order: list[int]) -> None:
     """For matrix products, which depend on the order, and chains in any order of ranks."""
 
@@ -60,7 +61,7 @@ def test_double_scans_equal_the_sequential_result(order: list[int]) -> None:
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=50))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_segmented_scans_stay_within_segments(marks: list[bool]) -> None:
     """Sums within segments that start at the marks."""
     size = len(marks)
@@ -80,7 +81,7 @@ def test_segmented_scans_stay_within_segments(marks: list[bool]) -> None:
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=40))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_objects_of_any_length_are_scanned(marks: list[bool]) -> None:
     """Concatenated strings: inclusive, exclusive and segmented scans, and allreduce."""
     names = [f"{rank}," for rank in range(len(marks))]

@@ -13,13 +13,14 @@ from collectives import Case, find
 from collectives.catalogue.schedule import elapsed, longest_chain
 from collectives.chain.derived_chains import linked
 from fakempi import Hockney
+from tests.helpers.breadth import examples
 
 T_S, T_W = 7, 2
 COST = Hockney(T_S, T_W, eager_limit=0)
 
 
 @given(numbers=st.lists(st.integers(0, 99), min_size=1, max_size=20))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_all_members_agree_on_the_largest_number(numbers: list[int]) -> None:
     """On a chain in descending rank order, and on a communicator."""
     algorithm, p = find("create_group", "chain"), len(numbers)
@@ -41,7 +42,7 @@ def test_all_members_agree_on_the_largest_number(numbers: list[int]) -> None:
 
 
 @given(p=st.integers(1, 9), q=st.integers(1, 9), numbers=st.lists(st.integers(0, 99), min_size=18, max_size=18))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_two_groups_exchange_numbers_and_members(p: int, q: int, numbers: list[int]) -> None:
     """create_intercomm and merge return the expected values; time and bytes of every rank equal the claims."""
     introduce, merge, case = find("create_intercomm", "chain"), find("merge", "chain"), Case(p, q=q)

@@ -17,6 +17,7 @@ from collectives.files.two_phase import AccessFailedError
 from collectives.tools.blocks import scratch_meter
 from fakempi import Hockney
 from fakempi.core.network.files import FileServer
+from tests.helpers.breadth import examples
 
 T_S, T_W, F_S, F_W = 7, 2, 1000, 3
 COST = Hockney(T_S, T_W, eager_limit=0)
@@ -53,7 +54,7 @@ CHOICES = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 6), st.integers(0
 
 
 @given(choice=CHOICES, p=st.integers(1, 6), many=st.integers(1, 6), buffer_bytes=st.sampled_from([3, 8, 1000]))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_any_runs_are_written_and_read_back(choice: Any, p: int, many: int, buffer_bytes: int) -> None:
     """Runs with holes, which do not change, ranks without runs, and any number of windows."""
     runs, how = disjoint_runs(choice, p), {"aggregators": min(many, p), "buffer_bytes": buffer_bytes}
@@ -93,7 +94,7 @@ CASES = st.builds(
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("algorithm", [WRITE, READ], ids=repr)
 @given(case=CASES)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_messages_accesses_scratch_and_time_equal_the_claims(algorithm: Algorithm, case: Case) -> None:
     """For every rank, with a file that costs nothing."""
     p, file, used = case.p, Memory(case.p * case.m), [0] * case.p
@@ -120,7 +121,7 @@ def test_messages_accesses_scratch_and_time_equal_the_claims(algorithm: Algorith
 @given(case=CASES, ports=st.integers(1, 3))
 @example(case=Case(4, 32, itemsize=2, parameters={"aggregators": 2, "buffer_bytes": 16}), ports=2)  # four windows each
 @example(case=Case(6, 12, itemsize=1, parameters={"aggregators": 4, "buffer_bytes": 100}), ports=3)  # one waits
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_the_time_with_a_file_server_is_the_closed_form(
     algorithm: Algorithm, case: Case, ports: int, tmp_path_factory: Any
 ) -> None:

@@ -21,6 +21,7 @@ from tests.collectives.inter.test_kang_claims import (
     lower_bound,
     theorem_3,
 )
+from tests.helpers.breadth import examples
 
 EVEN_CUT = find("allgather", "even_cut", kind="inter")
 EAGER = fakempi.Hockney(t_s=0.0, t_w=1.0)
@@ -41,7 +42,7 @@ def any_groups(draw: Any, largest: int) -> Case:
 
 
 @given(case=any_groups(largest=40))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_the_claimed_time_is_within_two_blocks_of_the_lower_bound(case: Case) -> None:
     """Analytic: M <= T <= M + k_A + k_B + p + q without start-ups."""
     assert lower_bound(case) <= claimed(EVEN_CUT, case) <= bound(case)
@@ -49,7 +50,7 @@ def test_the_claimed_time_is_within_two_blocks_of_the_lower_bound(case: Case) ->
 
 @pytest.mark.parametrize("parts", ["ring", "bruck"])
 @given(case=any_groups(largest=40))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_a_ring_or_bruck_inside_is_within_one_block_of_the_lower_bound(parts: str, case: Case) -> None:
     """T <= M + max(k_A, k_B) + max(p, q) - 1, the bound of docs/papers/kang.md; without the last terms if sizes divide."""
     time = claimed(EVEN_CUT, replace(case, parameters=PARTS[parts]))
@@ -58,7 +59,7 @@ def test_a_ring_or_bruck_inside_is_within_one_block_of_the_lower_bound(parts: st
 
 
 @given(case=any_groups(largest=9))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 def test_the_run_takes_the_claimed_time_with_any_buffering(case: Case) -> None:
     """All sends are synchronous, so the eager limit has no effect."""
     assert modeled(EVEN_CUT, case) == modeled(EVEN_CUT, case, EAGER) == claimed(EVEN_CUT, case)
@@ -74,7 +75,7 @@ def test_an_even_cut_is_faster_than_runs_if_q_does_not_divide_p(p: int, q: int, 
 
 
 @given(a=SIZES, b=SIZES)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 def test_theorem_3_holds_with_any_buffering(a: list[int], b: list[int]) -> None:
     """All sends are synchronous, so the eager limit has no effect."""
     case = Case(len(a), counts=tuple(a), q=len(b), counts_b=tuple(b))

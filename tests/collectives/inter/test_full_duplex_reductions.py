@@ -16,6 +16,7 @@ from collectives.tools.numbers import ceil_log2
 from collectives.verification.reduction_ops import ops_of
 from fakempi.apps.compare.bounds import lower_bound
 from tests.collectives.inter.harness import modeled, run_groups
+from tests.helpers.breadth import examples
 
 STARTUP_BYTES = 1000  # t_s / t_w in all times here
 EAGER, EXACT = (fakempi.Hockney(t_s=8.0, t_w=0.5, eager_limit=limit) for limit in (10**6, 0))
@@ -38,7 +39,7 @@ def even(operation: str, p: int, q: int, k: int) -> Case:
 
 @pytest.mark.parametrize("operation", ["allreduce", "reduce_scatter", "reduce_scatter_block"])
 @given(p=st.integers(2, 24), q=st.integers(2, 24), more=st.integers(0, 10**6))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 def test_long_operands_are_within_1_5_of_the_bound(operation: str, p: int, q: int, more: int) -> None:
     """Groups of two or more ranks, at least 100 start-ups per rank.
 
@@ -75,7 +76,7 @@ def test_one_rank_and_two_take_1_5_of_the_bound_plus_startups(operation: str) ->
 
 
 @given(p=st.integers(1, 30), q=st.integers(1, 30), k=st.integers(1, 10**5))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_an_alltoall_in_rounds_takes_the_bound_plus_startups(p: int, q: int, k: int) -> None:
     """A rank of the smaller group sends max(p, q) blocks, and no rank waits."""
     case = even("alltoall", p, q, k)
@@ -83,7 +84,7 @@ def test_an_alltoall_in_rounds_takes_the_bound_plus_startups(p: int, q: int, k: 
 
 
 @given(p=st.integers(1, 60), q=st.integers(1, 60))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_short_messages_take_logarithmically_many_startups(p: int, q: int) -> None:
     """An alltoall on the union of both groups; an allreduce by reduce, exchange and broadcast."""
     assert inter("alltoall", "bruck").time(even("alltoall", p, q, 1), 1, 0) == ceil_log2(p + q)

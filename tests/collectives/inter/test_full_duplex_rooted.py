@@ -14,6 +14,7 @@ from collectives import Algorithm, Case, find
 from collectives.tools.numbers import ceil_log2
 from fakempi.apps.compare.bounds import lower_bound
 from tests.collectives.inter.harness import modeled
+from tests.helpers.breadth import examples
 
 STARTUP_BYTES = 1000  # t_s / t_w in all times here, and the algorithms' parameter
 BCAST, REDUCE, CHAIN = (
@@ -42,7 +43,7 @@ def long_messages(draw: Any, algorithm: Algorithm, largest: int) -> Case:
 
 @pytest.mark.parametrize("algorithm", [*LOG_MANY, CHAIN], ids=repr)
 @given(data=st.data())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_long_messages_are_within_1_5_of_the_bound(algorithm: Algorithm, data: Any) -> None:
     """The start-up of a message takes as long as 1000 bytes."""
     case = data.draw(long_messages(algorithm, largest=40))
@@ -54,7 +55,7 @@ def test_long_messages_are_within_1_5_of_the_bound(algorithm: Algorithm, data: A
 
 @pytest.mark.parametrize("algorithm", LOG_MANY, ids=repr)
 @given(q=st.integers(1, 300), nbytes=st.integers(1, 100))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_short_messages_take_the_fewest_startups(algorithm: Algorithm, q: int, nbytes: int) -> None:
     """ceil(log2 (q+1)): each round at most doubles the number of ranks with the message."""
     case = rooted(algorithm.operation, 1, q, 0, nbytes)
@@ -74,7 +75,7 @@ def test_eight_megabytes_to_64_ranks(algorithm: Algorithm, nbytes: int, before: 
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("algorithm", [*LOG_MANY, CHAIN], ids=repr)
 @given(p=st.integers(1, 3), q=st.integers(1, 12), nbytes=st.integers(0, 3000), startup=st.sampled_from([1, 30]))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_the_run_takes_the_claimed_time_with_any_buffering(
     algorithm: Algorithm, p: int, q: int, nbytes: int, startup: int
 ) -> None:
@@ -87,7 +88,7 @@ def test_the_run_takes_the_claimed_time_with_any_buffering(
 
 @pytest.mark.parametrize("algorithm", TREES, ids=repr)
 @given(p=st.integers(1, 5), q=st.integers(1, 100), nbytes=st.integers(1, 10**5))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_trees_take_log_startups_and_the_fewest_bytes(algorithm: Algorithm, p: int, q: int, nbytes: int) -> None:
     """If only the root knows the block sizes, these are sent up first, which doubles the start-ups."""
     case, levels = rooted(algorithm.operation, p, q, p - 1, nbytes), ceil_log2(q + 1)

@@ -17,6 +17,7 @@ from collectives import Algorithm, Case, find
 from collectives.tools.numbers import ceil_div
 from tests.collectives.inter.cases import two_groups
 from tests.collectives.inter.harness import modeled
+from tests.helpers.breadth import examples
 
 FULL_DUPLEX = find("allgather", "full_duplex", kind="inter")
 TWO_STAGE = find("allgather", "two_stage", kind="inter")
@@ -59,7 +60,7 @@ def dividing(draw: st.DrawFn) -> Case:
 
 
 @given(case=dividing())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_theorem_1(case: Case) -> None:
     """M <= time <= M + k_B for full_duplex if q | p and (p/q) | k_B."""
     time = modeled(FULL_DUPLEX, case)
@@ -70,7 +71,7 @@ def test_theorem_1(case: Case) -> None:
 
 
 @given(case=dividing())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_two_stage_meets_theorem_1_and_takes_as_long_as_full_duplex(case: Case) -> None:
     """The paper states that one stage achieves the same transfer time; in the model they are equal if sizes divide."""
     time = modeled(TWO_STAGE, case)
@@ -89,7 +90,7 @@ def test_no_algorithm_is_below_the_lower_bound(algorithm: Algorithm, data: Any) 
 
 
 @given(data=st.data())
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 def test_no_algorithm_is_below_the_lower_bound_for_blocks_of_any_size(data: Any) -> None:
     """The same for Algorithm 2."""
     case = data.draw(two_groups(FULL_DUPLEX_V))
@@ -127,7 +128,7 @@ def any_sizes(draw: st.DrawFn, dividing_groups: bool) -> Case:
 
 
 @given(case=any_sizes(dividing_groups=True))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_two_stage_saves_a_byte_a_hop_where_pieces_are_unequal(case: Case) -> None:
     """q | p, any k_B: one stage pays the longer piece at all p-1 hops, two stages only at the p/q - 1 of the first."""
     saved = modeled(FULL_DUPLEX, case) - modeled(TWO_STAGE, case)
@@ -135,7 +136,7 @@ def test_two_stage_saves_a_byte_a_hop_where_pieces_are_unequal(case: Case) -> No
 
 
 @given(case=any_sizes(dividing_groups=False))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_two_stage_is_slower_if_q_does_not_divide_p(case: Case) -> None:
     """If q does not divide p, p mod q ranks are outside the second stage: blocks of B pass through them too.
 
@@ -182,7 +183,7 @@ def test_the_ratio_of_unsegmented_is_not_bounded() -> None:
 
 
 @given(case=dividing())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_unsegmented_is_within_the_time_of_its_card(case: Case) -> None:
     """At most p/q max(k_A, k_B) + max((q-1) k_B, (p - p/q) k_A)."""
     c, p, q, k_a, k_b = case.p // case.q, case.p, case.q, case.m, case.m_b
@@ -216,7 +217,7 @@ SIZES = st.one_of(
 
 
 @given(a=SIZES, b=SIZES)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_theorem_3(a: list[int], b: list[int]) -> None:
     """M <= time <= M + max(max k_A, max k_B) + the counts + max(p, q) - 1."""
     case = Case(len(a), counts=tuple(a), q=len(b), counts_b=tuple(b))
@@ -236,7 +237,7 @@ def test_theorem_3_as_printed_does_not_hold(a: tuple[int, ...], b: tuple[int, ..
 
 @pytest.mark.parametrize("parts", ["ring", "bruck"])
 @given(a=SIZES, b=SIZES)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 def test_the_exchange_ends_with_the_longest_block_or_piece(parts: str, a: list[int], b: list[int]) -> None:
     """The proof's sum: counts, then max(longest block, longest piece), then a gather of p - 1 or q - 1 pieces."""
     case = Case(len(a), counts=tuple(a), q=len(b), counts_b=tuple(b), parameters=PARTS[parts])
@@ -259,7 +260,7 @@ def test_rank_order_violates_theorem_3() -> None:
 
 
 @given(a=SIZES, b=SIZES)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 def test_rank_order_never_saves_much(a: list[int], b: list[int]) -> None:
     """It may save a few bytes of rounding (at most 2 in 6,000 cases searched), never a block."""
     case = Case(len(a), counts=tuple(a), q=len(b), counts_b=tuple(b))
@@ -277,7 +278,7 @@ def equation_2(case: Case) -> int:
 
 
 @given(p=st.integers(1, 12), q=st.integers(1, 12), a=st.integers(0, 9), b=st.integers(0, 9), first=st.booleans())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_equation_2_is_an_upper_bound(p: int, q: int, a: int, b: int, first: bool) -> None:
     """Exact if the broadcast's pieces are equal; otherwise the ring pays for the larger piece, one byte at every hop."""
     even = Case(p, a * q, q=q, m_b=b * p, parameters={"first": first})

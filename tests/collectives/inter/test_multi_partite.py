@@ -13,6 +13,7 @@ import fakempi
 from collectives import Case, find
 from collectives.catalogue.schedule import elapsed
 from collectives.inter_patterns.multi_partite import allgatherv_multi_partite, groups_of, multi_partite_schedule
+from tests.helpers.breadth import examples
 
 COSTS = [fakempi.Hockney(t_s=8.0, t_w=0.5, eager_limit=limit) for limit in (0, 10**6)]
 
@@ -35,7 +36,7 @@ def gathered(counts: list[int], numbers: list[int], cost: Any, backend: Any = "g
 @pytest.mark.sample
 @pytest.mark.slow
 @given(ranks=st.lists(st.tuples(st.integers(0, 12), st.integers(0, 4)), min_size=1, max_size=14))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_every_rank_receives_the_blocks_of_all_other_groups(ranks: list[tuple[int, int]]) -> None:
     """Groups in any order, blocks of any size; the time of the schedule with any buffering."""
     counts, numbers = [size for size, _ in ranks], [number for _, number in ranks]
@@ -60,7 +61,7 @@ def test_groups_of_equal_size_take_the_lower_bound(groups: int, size: int) -> No
 
 
 @given(n=st.integers(1, 9), more=st.lists(st.integers(0, 9), min_size=2, max_size=6))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_groups_up_to_twice_as_large_as_others_are_within_1_5_of_the_bound(n: int, more: list[int]) -> None:
     """A small group still receives blocks when large ones begin to gather: at most 1.45 in 1,500 random cases."""
     sizes = [n + each % (n + 1) for each in more]

@@ -18,6 +18,7 @@ from collectives.inter_patterns.groups import RootRole
 from collectives.verification.cases import ROOTED
 from tests.collectives.inter.cases import two_groups
 from tests.collectives.inter.harness import EXACT, calling, phantom_call, run_groups
+from tests.helpers.breadth import examples
 from tests.helpers.loops import for_each
 
 WMPI = {a.operation: a for a in CATALOGUE if a.kind == "inter" and a.name == "wmpi"}
@@ -162,7 +163,7 @@ def test_no_rank_leaves_a_barrier_before_the_last_arrives(p: int, q: int) -> Non
 
 
 @given(data=st.data())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_the_time_of_an_allgather_is_within_bounds(
     data: Any,
 ) -> None:
@@ -179,7 +180,7 @@ def test_the_time_of_an_allgather_is_within_bounds(
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("operation", ["alltoall", "alltoallv", "alltoallw"])
 @given(data=st.data())
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 def test_an_alltoall_takes_at_least_as_long_as_its_busiest_port(operation: str, data: Any) -> None:
     """And at most as long as all messages of one direction one after the other."""
     algorithm = WMPI[operation]

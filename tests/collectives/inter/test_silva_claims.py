@@ -18,6 +18,7 @@ import fakempi
 from collectives import Algorithm, Case, find
 from collectives.trials.calls import prepared
 from tests.collectives.inter.harness import EXACT, phantom_call, run_groups
+from tests.helpers.breadth import examples
 
 TABLE_1 = (1445076, 1435866, 1439482, 1416597, 1471134, 1439796, 1443290, 1391354)  # microseconds, 2 MB, ranks 0 .. 7
 INTRA_MEAN = 1803691  # microseconds, 2 MB, the mean of eight
@@ -45,7 +46,7 @@ def mean(times: Sequence[float]) -> float:
 
 
 @given(m=st.integers(1, 10**7), cost=costs)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_a_reduce_between_groups_is_that_of_one_group_and_one_hop(m: int, cost: tuple[int, int, int]) -> None:
     """Fig. 4, for every size: 4 messages compared with 3 on the longest path, and 3 combinations in both."""
     t_s, t_w, c = cost
@@ -97,7 +98,7 @@ def test_the_leaders_of_a_reduce_scatter_are_done_last_as_in_table_1() -> None:
 
 
 @given(m=st.integers(1, 10**6), cost=costs)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_an_allgather_between_4_and_4_is_below_gather_and_broadcast_of_8(m: int, cost: tuple[int, int, int]) -> None:
     """The same number of start-ups and 12 m compared with 31 m, for any costs."""
     t_s, t_w, _ = cost
@@ -107,7 +108,7 @@ def test_an_allgather_between_4_and_4_is_below_gather_and_broadcast_of_8(m: int,
 
 
 @given(m=st.integers(1, 10**6), cost=costs)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_an_allgather_between_4_and_4_is_below_the_ring_of_8_for_short_blocks_only(
     m: int, cost: tuple[int, int, int]
 ) -> None:

@@ -15,6 +15,7 @@ from collectives.block_sizes import BlockBytes, smallest, square_root
 from collectives.distributions import DISTRIBUTIONS, Distribution, broadcast, regular
 from collectives.tools.numbers import ceil_div
 from tests.collectives.traced import allgatherv, messages
+from tests.helpers.breadth import examples
 
 RING, BLOCKED = find("allgatherv", "ring"), find("allgatherv", "blocked_ring")
 T_S, T_W = 40, 1
@@ -30,7 +31,7 @@ def blocked(counts: tuple[int, ...], block_bytes: BlockBytes) -> Case:
 
 @pytest.mark.parametrize("backend", BACKENDS)
 @given(counts=counts_of_ranks, block=st.integers(1, 30), itemsize=st.sampled_from([1, 2, 8]))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 def test_every_rank_receives_all_blocks_in_the_claimed_time(
     backend: Any, counts: tuple[int, ...], block: int, itemsize: int
 ) -> None:
@@ -42,7 +43,7 @@ def test_every_rank_receives_all_blocks_in_the_claimed_time(
 
 
 @given(counts=counts_of_ranks, block=st.integers(1, 30))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_messages_match_the_rounds_of_the_notes(counts: tuple[int, ...], block: int) -> None:
     """Computed independently from the notes: block s_i + b_i - 1 - k from i to i+1 in round k, unless empty or known."""
     p = len(counts)
@@ -89,7 +90,7 @@ def test_broadcast_is_a_pipeline(backend: Any, p: int, blocks: int, block: int) 
 
 
 @given(counts=counts_of_ranks, block=st.integers(1, 30), t_s=st.integers(0, 50), t_w=st.integers(0, 3))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_no_round_costs_more_than_a_block(counts: tuple[int, ...], block: int, t_s: int, t_w: int) -> None:
     """At most (b-1)(t_s + B t_w) for any sizes; at least the time to receive the data that the smallest rank lacks."""
     b = sum(max(1, ceil_div(m, block)) for m in counts)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from collectives import Algorithm, Case, UnsupportedCaseError, find
 from fakempi import Hockney
 from tests.collectives.traced import allgatherv, gathered, messages
+from tests.helpers.breadth import examples
 
 BOTH, BOTH_V = find("allgather", "bruck_ring"), find("allgatherv", "bruck_ring")
 BRUCK, RING = find("allgather", "bruck"), find("allgather", "ring")
@@ -66,7 +67,7 @@ def test_scratch_is_never_more_than_a_run(counts: list[int], run_bytes: int) -> 
 
 
 @given(counts=st.lists(st.integers(0, 9), min_size=1, max_size=12), run_bytes=st.integers(1, 40))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_any_sizes_arrive_at_the_claimed_time(counts: list[int], run_bytes: int) -> None:
     """Including empty blocks."""
     run = allgatherv(BOTH_V, counts, t_s=5, run_bytes=run_bytes)

@@ -18,6 +18,7 @@ from collectives.tools.nodes import Nodes, Ranking
 from collectives.verification.choices import node_choices
 from fakempi import Hockney, TwoLevel
 from tests.collectives.traced import allgatherv, gathered, messages
+from tests.helpers.breadth import examples
 
 RING, CLUSTER = find("allgather", "ring"), find("allgather", "cluster_ring")
 BLOCKED, CLUSTER_BLOCKED = find("allgatherv", "blocked_ring"), find("allgatherv", "cluster_blocked_ring")
@@ -40,7 +41,7 @@ def clusters(draw: st.DrawFn) -> tuple[tuple[int, ...], Nodes]:
 
 
 @given(clusters(), st.integers(1, 9))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_one_process_of_a_node_sends_to_others_and_one_receives(cluster: tuple[tuple[int, ...], Nodes], block: int) -> None:
     """The same process in all rounds, and only to the next node."""
     counts, nodes = cluster
@@ -54,7 +55,7 @@ def test_one_process_of_a_node_sends_to_others_and_one_receives(cluster: tuple[t
 
 
 @given(clusters(), st.integers(1, 9))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_a_node_never_receives_a_block_that_it_has(cluster: tuple[tuple[int, ...], Nodes], block: int) -> None:
     """Every node receives exactly the bytes that it lacks, once."""
     counts, nodes = cluster
@@ -80,7 +81,7 @@ def test_results_and_times_on_both_backends(backend: Any, cluster: tuple[tuple[i
 
 
 @given(cluster=clusters(), block=st.integers(1, 9))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_the_schedule_has_the_transfers_of_the_emulator(cluster: tuple[tuple[int, ...], Nodes], block: int) -> None:
     """Source, destination, begin and end: the data of a picture where a run would take too long."""
     counts, nodes = cluster
@@ -95,7 +96,7 @@ def test_the_schedule_has_the_transfers_of_the_emulator(cluster: tuple[tuple[int
 
 
 @given(counts_of_ranks, st.integers(1, 9))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 def test_one_rank_per_node_or_one_node_gives_the_blocked_ring(counts: tuple[int, ...], block: int) -> None:
     """The same messages at the same times."""
     plain = messages(allgatherv(BLOCKED, counts, t_s=5, trace=True, block_bytes=block))
@@ -116,7 +117,7 @@ def test_with_one_block_each_the_cluster_rings_are_equal(p: int) -> None:
 
 
 @given(counts=counts_of_ranks, block=st.integers(1, 9))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 def test_the_simulation_and_the_direct_code_send_the_same_messages(counts: tuple[int, ...], block: int) -> None:
     """A process simulates a node of ceil(m_i / B) processes: source, destination, bytes, order, begin and end agree."""
     simulated = irregular(CLUSTER)

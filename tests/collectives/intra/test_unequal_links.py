@@ -20,6 +20,7 @@ from collectives.verification.intra_calls import check
 from fakempi import CostModel, Hockney, TwoLevel, phantom
 from fakempi.apps.compare.jobs import TimingJob
 from fakempi.core.options import algorithms
+from tests.helpers.breadth import examples
 
 FNF, SPOC = find("bcast", "fastest_node_first"), find("bcast", "speed_partitioned_ordered_chain")
 BINOMIAL = find("bcast", "binomial")
@@ -71,7 +72,7 @@ def every_tree(p: int) -> list[OrderedTree]:
 
 @pytest.mark.parametrize(("algorithm", "trees"), BOTH, ids=["fnf", "spoc"])
 @given(costs=st.lists(st.tuples(st.integers(0, 50), st.integers(0, 5)), min_size=1, max_size=9), data=st.data())
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 def test_the_time_by_costs_is_that_of_the_emulator(algorithm: Algorithm, trees: Any, costs: Any, data: Any) -> None:
     """With t_s and t_w per rank, from any root, buffered or not, with exact numbers."""
     root, limit = data.draw(st.integers(0, len(costs) - 1)), data.draw(st.sampled_from([0, 1000]))
@@ -99,7 +100,7 @@ def test_equal_costs_give_binomial_trees(algorithm: Algorithm, p: int) -> None:
 
 
 @given(times=st.lists(st.integers(0, 12), min_size=1, max_size=5))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_fastest_node_first_has_the_properties_that_khuller_and_kim_proved(times: list[int]) -> None:
     """No tree has a smaller sum of arrival times, and none ends in less than two thirds of its time."""
     case = Case(len(times), 1, parameters={"costs": times})

@@ -13,6 +13,7 @@ from collectives.verification.shrinking import candidates, possible, shrunk, wei
 from collectives.verification.sort_and_split import SortCase, SplitCase
 from tests.collectives.cases import drawn_cases
 from tests.collectives.inter.cases import two_groups
+from tests.helpers.breadth import examples
 
 
 def test_ranks_shrink_first_then_bytes_then_other_values() -> None:
@@ -53,7 +54,7 @@ def test_sorts_and_splits_lose_ranks() -> None:
 
 
 @given(data=st.data())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_candidates_are_valid_cases_of_the_operation(data: Any) -> None:
     """Exchanges in place stay symmetric, and no candidate has more ranks."""
     for algorithm in (find("alltoallv", "pairwise"), find("reduce_scatter", "wmpi", kind="inter")):

@@ -153,8 +153,8 @@ SMALL = (
 FOREIGN = {
     ".goal": """num_ranks 2 /* both
 ranks */ rank 0 { l1: send 8b to 1 cpu 1 nic 0 // no tag
-l2: calc 5 cpu 1 requires l1 irequires l3 l3: recv 8 b from 1 tag 2 cpu 1 }
-rank 1 { recv 8b from 0 l2 requires l1 l1: calc 7 l2: send 8b to 0 tag 2 }
+l2: calc 5 cpu 2 requires l1 irequires l3 l3: recv 8 b from 1 tag 2 cpu 1 }
+rank 1 { recv 8b from 0 l2 requires l1 l1: calc 7 l2: send 8b to 0 tag 2 nic 1 }
 """,
     ".xml": """<algo name="x" proto="LL" nchannels="1" nchunksperloop="2" ngpus="2" coll="allgather" inplace="1">
 """

@@ -17,6 +17,7 @@ from fakempi.mpi.buffers import objects
 from fakempi.mpi.buffers.objects import pack, pack_all, unpack
 from fakempi.mpi.buffers.out_of_band import LARGE, Pickled, copied, parts_of
 from fakempi.mpi.buffers.payload import as_bytes
+from tests.helpers.breadth import examples
 from tests.helpers.loops import for_each
 
 HIGHEST = standard.HIGHEST_PROTOCOL
@@ -132,7 +133,7 @@ TREES = st.recursive(LEAVES, lambda below: st.lists(below, max_size=4) | st.dict
 
 
 @given(st.lists(TREES, max_size=4))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_any_tree_with_large_leaves_is_copied_like_its_pickle(tree: Any) -> None:
     """Also if a leaf occurs several times; it is one object afterwards, too."""
     data = standard.dumps(tree, HIGHEST)

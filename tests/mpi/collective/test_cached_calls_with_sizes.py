@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import fakempi
 from fakempi import MPI
 from fakempi.errors import RankError
+from tests.helpers.breadth import examples
 from tests.mpi.collective.calls import null_when_freed_between
 
 SIZED = ("Gatherv", "Scatterv", "Allgatherv", "Alltoallv")
@@ -41,7 +42,7 @@ calls = st.tuples(
 )  # fmt: skip
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(program=st.lists(calls, min_size=2, max_size=6), ranks=st.integers(1, 3))
 def test_repeated_calls_from_one_line_behave_like_the_first(program: list[Any], ranks: int) -> None:
     """A traced run caches no call: results and times are the same."""

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import fakempi
 from fakempi import MPI
+from tests.helpers.breadth import examples
 from tests.helpers.loops import for_each
 from tests.helpers.runs import run
 from tests.mpi.collective.calls import FORMS, GAP, Array, StridedElements, blank, numbers
@@ -67,7 +68,7 @@ def make(
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("call", CALLS)
 @given(data=st.data(), p=st.integers(1, 9), name=st.sampled_from(list(UFUNCS)), in_place=st.booleans())
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 def test_predefined_operations_equal_those_of_numpy(call: str, data: Data, p: int, name: str, in_place: bool) -> None:
     """For all number types, and memory of every form."""
     ufunc, letters = UFUNCS[name]
@@ -109,7 +110,7 @@ PAIRS = {"SHORT_INT": "h", "INT_INT": "i", "LONG_INT": "l", "FLOAT_INT": "f", "D
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("call", CALLS)
 @given(data=st.data(), p=st.integers(1, 9), kind=st.sampled_from(list(PAIRS)), name=st.sampled_from(["MAXLOC", "MINLOC"]))
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 def test_the_best_value_has_its_index(call: str, data: Data, p: int, kind: str, name: str) -> None:
     """For equal values the smallest index, with any padding between value and index in memory."""
     dtype = np.dtype([("value", PAIRS[kind]), ("index", "i")], align=True)

@@ -12,6 +12,7 @@ import fakempi
 from collectives import Case, find
 from fakempi import MPI, Hockney, TwoLevel
 from fakempi.errors import DeadlockError, MPIValueError, RankError
+from tests.helpers.breadth import examples
 
 EXACT = Hockney(t_s=8, t_w=1, eager_limit=0)
 REQUESTED = {"create_group": "chain", "create_intercomm": "chain", "merge": "chain"}
@@ -30,7 +31,7 @@ def claimed(operation: str, p: int, q: int = 0) -> Any:
 @pytest.mark.sample
 @pytest.mark.slow
 @given(size=st.integers(1, 12), data=st.data(), backend=BACKENDS)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_a_group_is_created_by_its_members_only(size: int, data: st.DataObject, backend: Any) -> None:
     """In any order, two disjoint ones at once, in the claimed time; other ranks take no time."""
     order = data.draw(st.permutations(range(size)))
@@ -85,7 +86,7 @@ def test_two_groups_are_joined_and_merged(p: int, q: int, backend: Any) -> None:
 @pytest.mark.sample
 @pytest.mark.slow
 @given(p=st.integers(1, 6), q=st.integers(1, 6), data=st.data(), backend=BACKENDS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_any_leaders_and_any_peer_communicator_work(p: int, q: int, data: st.DataObject, backend: Any) -> None:
     """Any ranks, also through an intercommunicator, and with pending messages of the program with the same tag."""
     first, second = data.draw(st.integers(0, p - 1)), data.draw(st.integers(0, q - 1))

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import fakempi
 from fakempi import MPI, CostModel, Hockney, LogGP, TwoLevel
+from tests.helpers.breadth import examples
 from tests.helpers.runs import fails, run
 
 UNIT = Hockney(t_s=0, t_w=1, eager_limit=0)
@@ -28,7 +29,7 @@ def port_of_rank_0(comm: Any) -> str:
 
 
 @given(p=st.integers(1, 4), q=st.integers(1, 4), delays=st.tuples(st.integers(0, 3), st.integers(0, 3)), data=st.data())
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 def test_two_groups_of_a_world_connect(
     backend: Any, p: int, q: int, delays: tuple[int, int], data: st.DataObject
 ) -> None:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import fakempi
 from fakempi import MPI, Hockney, TwoLevel
+from tests.helpers.breadth import examples
 from tests.helpers.runs import fails, run
 
 UNIT = Hockney(t_s=0, t_w=1, eager_limit=0)
@@ -37,7 +38,7 @@ def idle(comm: Any) -> None:
 
 
 @given(n=st.integers(1, 5), m=st.integers(1, 6), data=st.data())
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 def test_parents_and_children_exchange_messages(backend: Any, n: int, m: int, data: st.DataObject) -> None:
     """Each child sends a message to each parent and gets one back, for every root."""
     root = data.draw(st.integers(0, n - 1))

@@ -19,6 +19,7 @@ from collectives.split import UNDEFINED
 from fakempi import MPI, Hockney
 from fakempi.errors import MPIError, RankError
 from fakempi.isolation import program
+from tests.helpers.breadth import examples
 
 COST = Hockney(t_s=1, t_w=0, eager_limit=0)
 NAMES = sorted(each.name for each in collectives.CATALOGUE if each.kind == "split")
@@ -81,7 +82,7 @@ def splitting(plan: list[tuple[Any, Any]]) -> Callable[[Any], list[int] | None]:
 
 
 @given(plan=plans(), backend=BACKENDS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_groups_equal_those_of_sorting(plan: list[tuple[Any, Any]], backend: Any) -> None:
     """Colors and keys of all types, some ranks omitted; by default."""
     run = fakempi.run(splitting(plan), len(plan), cost=COST, backend=backend, algorithms={"allgather": "ring"})

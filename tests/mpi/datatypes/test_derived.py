@@ -18,6 +18,7 @@ from fakempi.mpi.base import constants as c
 from fakempi.mpi.datatypes import copying, layout
 from fakempi.mpi.datatypes import predefined as MPI
 from fakempi.mpi.datatypes.datatype import Datatype
+from tests.helpers.breadth import examples
 from tests.helpers.loops import for_each
 
 # A recipe is a predefined type's name, or [constructor, arguments, old recipe(s)].
@@ -194,7 +195,7 @@ def memory_for(datatype: Datatype, count: int, seed: int = 1) -> tuple[np.ndarra
 
 
 @given(RECIPES)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_size_and_bounds_follow_from_the_type_map(recipe: Recipe) -> None:
     """Size, lb, extent, true lb and true extent of any nesting of constructors."""
     written, datatype = write(recipe), build(recipe)
@@ -224,7 +225,7 @@ COUNTS = st.sampled_from([0, 1, 2, 3, 5, 40])
 
 
 @given(RECIPES, COUNTS, WAYS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_packing_takes_the_bytes_of_the_type_map_in_order(recipe: Recipe, count: int, how: str) -> None:
     """`count` elements, from an origin in the middle of the memory, also into an array; the span is the bytes they touch."""
     written, datatype = write(recipe), build(recipe)
@@ -245,7 +246,7 @@ def test_packing_takes_the_bytes_of_the_type_map_in_order(recipe: Recipe, count:
 
 @given(RECIPES, st.integers(1, 3), WAYS)
 @example(["vector", [3, 3, 0], "BYTE"], 1, "many")  # numpy alone does not ensure it
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_memory_may_be_packed_into_itself(recipe: Recipe, count: int, how: str) -> None:
     """As if through a separate array."""
     written, datatype = write(recipe), build(recipe)
@@ -260,7 +261,7 @@ def test_memory_may_be_packed_into_itself(recipe: Recipe, count: int, how: str) 
 
 
 @given(RECIPES, COUNTS.filter(bool), st.data(), WAYS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_unpacking_fills_the_type_map_and_leaves_other_bytes(
     recipe: Recipe, count: int, data: st.DataObject, how: str
 ) -> None:
@@ -280,7 +281,7 @@ def test_unpacking_fills_the_type_map_and_leaves_other_bytes(
 
 
 @given(RECIPES, st.integers(1, 4), st.booleans())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_elements_are_copied_to_the_same_positions_of_another_memory(recipe: Recipe, count: int, same: bool) -> None:
     """Bytes between them are unchanged; or nothing is copied, and the function returns that.
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import fakempi
 from fakempi import MPI
+from tests.helpers.breadth import examples
 
 BASIC = {"i2": (MPI.INT16_T, 2), "f8": (MPI.DOUBLE, 8), "l": (MPI.LONG, 4), "u1": (MPI.BYTE, 1)}
 """Types by numpy's names, and their bytes in external32, where C's long has another size."""
@@ -134,7 +135,7 @@ def access(file: Any, way: str, write: bool, at: int, buf: Any, status: Any) -> 
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("algorithm", [None, "two_phase"])
 @given(program=programs(), many=st.integers(1, 3), buffer_bytes=st.sampled_from([3, 64]))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 def test_a_file_equals_a_bytearray(
     algorithm: Any, program: Any, many: int, buffer_bytes: int, tmp_path_factory: Any
 ) -> None:

@@ -36,8 +36,8 @@ the operation requires.
 A verification that takes longer than two seconds first prints about how long
 it takes, and how much memory; --seconds limits the time.
 
-exit code: 0 without faults, 1 with faults, 2 if the input is invalid or the time
-limit was reached.
+exit code: 0 without faults, 1 with faults, 2 if the input is invalid or the
+time limit was reached.
 
 """
 

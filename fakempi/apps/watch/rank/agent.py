@@ -209,7 +209,7 @@ class Agent:
 
     def _sample(self, argument: str) -> dict[str, object]:
         if self.motion is None:
-            self.motion = helper("motion").Motion(self.main)
+            self.motion = helper("motion").Motion(self.main, lambda frame: helper("calls").describe(frame))
         mpi = sys.modules.get("mpi4py.MPI")
         return {**self.motion.sample(helper("frames").current_frames()), "mpi": mpi is not None, "test": self._test()}
 
