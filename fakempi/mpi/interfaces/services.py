@@ -63,9 +63,13 @@ class FusedCollectives(Protocol):
         """Count a call that is emulated; raise an error if every collective call has to be fused."""
 
     def enter(
-        self, comms: tuple[Any, ...], entry: object, program: Any, op: object, tag: int, arrays: tuple[object, ...]
+        self, comm: Any, comms: tuple[Any, ...] | None, entry: object, program: Any, op: object, tag: int,
+        arrays: tuple[object, ...],
     ) -> bool:  # fmt: skip
-        """Enter a call; returns True when it has been simulated, False if its messages have to be sent."""
+        """Enter a call; returns True when it has been simulated, False if its messages have to be sent.
+
+        `comms` are the communicators of collective contexts; None if the rank has not needed them yet.
+        """
 
     def undo_pending(self) -> bool:
         """Undo the pending call, if there is one, so that its messages are sent; returns whether there was one."""
