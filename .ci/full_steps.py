@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from traceback import format_exc
 
 from full_table import Table, never_run, unlisted, write_quotes
 from script import LINES, OPENMPI, WHOLE, Result, Script, clock, run_steps
@@ -215,13 +216,7 @@ def check_parts(script: Script, names: Sequence[str]) -> None:
     results = script.report.results
     parts = chosen(all_parts(list(pythons)), names)
     for part in parts:
-        made = {result.environment for result in results}
-        if part.python and OPENMPI not in made:
-            programs(script)
-            open_mpi(script)
-        if part.python and part.python not in made:
-            extras(script, part.python, pythons[part.python], "full", 3 * PIP)  # it took 10 minutes next to other work
-        part.steps(script)
+        run_part(script, part, pythons)
         if clock() < script.end:  # else the part was interrupted
             table = Table.read(path)
             table.add(results[shown:], complete(results), commit)
@@ -231,6 +226,21 @@ def check_parts(script: Script, names: Sequence[str]) -> None:
             write_quotes(table, Path())
         shown = len(results)
     script.report.failed += unlisted(never_run(complete(results)))
+
+
+def run_part(script: Script, part: Part, pythons: Mapping[str, str]) -> None:
+    """Make the environments of a part that no earlier part has made, and run its steps; other parts run after any error."""
+    made = {result.environment for result in script.report.results}
+    try:
+        if part.python and OPENMPI not in made:
+            programs(script)
+            open_mpi(script)
+        if part.python and part.python not in made:
+            extras(script, part.python, pythons[part.python], "full", 3 * PIP)  # it took 10 minutes next to other work
+        part.steps(script)
+    except (Exception, SystemExit) as error:  # an error in this file, or a missing file
+        script.say(format_exc())
+        script.report.failed.append(f"STEP FAILED {part.name} - {error!r}")
 
 
 def complete(results: Sequence[Result]) -> list[Result]:

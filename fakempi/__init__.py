@@ -46,6 +46,7 @@ _MODULES = {
     "die": "fakempi.mpi.failures.kill",
     "phantom": "fakempi.mpi.buffers.phantom",
     "region": "fakempi.mpi.base.region",
+    "result": "fakempi.mpi.diagnostics.results",
     "CostModel": "fakempi.core.network.cost",
     "Dragonfly": "fakempi.core.network.models.dragonfly",
     "FatTree": "fakempi.core.network.models.fat_tree",
@@ -108,6 +109,7 @@ if TYPE_CHECKING:
     from fakempi.mpi.base.environment import compute as compute
     from fakempi.mpi.base.region import region as region
     from fakempi.mpi.buffers.phantom import phantom as phantom
+    from fakempi.mpi.diagnostics.results import result as result
     from fakempi.mpi.failures.kill import die as die
     from fakempi.trace.record import Trace as Trace
     from fakempi.trace.record import load as load

@@ -46,7 +46,9 @@ SAMPLES = "slow and sample"
 GREENLET = find_spec("greenlet") is not None
 
 BACKENDS = [
-    pytest.param("greenlets", marks=pytest.mark.skipif(not GREENLET, reason="greenlet is missing")),
+    pytest.param(
+        "greenlets", marks=pytest.mark.skipif(not GREENLET, reason="there is no greenlet: python -m pip install greenlet")
+    ),
     "threads",
 ]
 

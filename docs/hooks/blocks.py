@@ -129,7 +129,7 @@ def output_of(command: str) -> str:
                 sys.argv = before
         else:
             raise ValueError(f"{command}: pages can only run fakempi, python and pytest")
-    return out.getvalue()
+    return out.getvalue().replace(os.path.join(os.getcwd(), ""), "")  # as in tracebacks on a page: without the directory
 
 
 @contextlib.contextmanager

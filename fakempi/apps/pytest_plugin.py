@@ -27,7 +27,18 @@ from fakempi.apps.testing.fixtures import comms, paths
 from fakempi.apps.testing.fixtures.deferred import DeferredFixture
 from fakempi.apps.testing.isolation import is_case, is_isolated, isolate, set_up, unsupported_coroutine
 from fakempi.apps.testing.limits import OUTCOME, TIMER, in_place_of_pytest_timeout
-from fakempi.apps.testing.markers import HELP, ISOLATIONS, marker_of, misspelled, not_on_ranks, parametrize, skip_unless
+from fakempi.apps.testing.markers import (
+    HELP,
+    ISOLATIONS,
+    NUMBER,
+    is_one_test,
+    marker_of,
+    misspelled,
+    not_on_ranks,
+    override,
+    parametrize,
+    skip_unless,
+)
 from fakempi.apps.testing.mpi4py_choice import ALIAS, after_collection, emulate_for_marked, header, install, install_early
 from fakempi.apps.testing.world_reads import follow_world, reads_of
 from fakempi.core import collectives_package
@@ -42,6 +53,8 @@ SKIPPED = (
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
     """Add the options for marked tests."""
     group = parser.getgroup("mpi", "tests on virtual MPI ranks (fakempi)")
+    help_text = "run marked tests on these numbers of ranks, smallest first, in place of those of their markers: 1..8 or 2,4"
+    group.addoption("--mpi-ranks", metavar="N", help=help_text)
     group.addoption("--mpi-cost", metavar="MODEL", help="cost model, as in fakempi run: hockney:t_s=1e-6,t_w=1e-9")
     group.addoption("--mpi-algorithms", metavar="TABLE", help="algorithms: mpich, or allgather=ring,bcast=chain")
     group.addoption("--mpi-backend", choices=["auto", "greenlets", "threads"], default="auto", help="what runs the ranks")
@@ -115,6 +128,8 @@ def pytest_configure(config: pytest.Config) -> None:
         config.add_cleanup(frames.close)
     if config.getoption("--mpi-cost") or config.getoption("--mpi-algorithms") or config.getoption("--mpi-ignore"):
         _options(config)
+    if config.getoption("--mpi-ranks"):
+        override(config, config.getoption("--mpi-ranks"))
     if environment.of(config).comm is not None:
         config.pluginmanager.register(SkipOtherSizes())
     if environment.of(config).process is not None:
@@ -210,6 +225,18 @@ class SkipOtherSizes:
         mark = _marker(item)
         if mark is not None:
             skip_unless(item, mark, environment.of(item.config).comm.Get_size())
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """Run one test on several numbers of ranks, smallest first."""
+    mark = None if environment.of(item.config).comm is not None else _marker(item)
+    if mark is None or not is_one_test(mark):
+        return None
+    from fakempi.apps.testing.each_number import run_on_each
+
+    run_on_each(item, mark, nextitem)
+    return True
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -360,6 +387,8 @@ def _replay(item: pytest.Item, schedule: str) -> str:
         value = item.config.getoption(f"--mpi-{option}")
         if value != defaults.get(option):
             arguments.append(shlex.quote(f"--mpi-{option}={f'{value:g}' if isinstance(value, float) else value}"))
+    if NUMBER in item.stash:
+        arguments.append(f"--mpi-ranks={item.stash[NUMBER]}")
     if item.config.getoption("--mpi4py"):
         arguments.append(f"--mpi4py={item.config.getoption('--mpi4py')}")
     if schedule:

@@ -46,8 +46,63 @@ def counts(size: int, max_count: int = 64) -> st.SearchStrategy[list[int]]:
     return st.one_of(st.lists(count, min_size=size, max_size=size), lonely)
 
 
-def distributions(size: int, max_total: int = 1024) -> st.SearchStrategy[list[int]]:
-    """A total distributed over `size` ranks by one of the distributions of Träff et al."""
-    return st.tuples(st.sampled_from(list(DISTRIBUTIONS)), st.integers(0, max_total)).map(
-        lambda drawn: list(DISTRIBUTIONS[drawn[0]](drawn[1], size))
-    )
+def ranks(max_size: int = 16, min_size: int = 1) -> st.SearchStrategy[int]:
+    """Numbers of ranks from `min_size` to `max_size`, all equally likely. They shrink to the smallest one."""
+    if not 1 <= min_size <= max_size:
+        raise ValueError(f"ranks: min_size is {min_size} and max_size is {max_size}; use 1 <= min_size <= max_size.")
+    return st.integers(min_size, max_size)
+
+
+def distributions(total: int | st.SearchStrategy[int], ranks: int) -> st.SearchStrategy[list[int]]:
+    """A total distributed over `ranks` ranks: how many elements each rank has.
+
+    Cases that break programs are common, and a failure shrinks to the first of them that fails: all elements on
+    one rank, ranks without elements, one element fewer on one rank than on the others. Then follow the distributions of
+    Träff et al., and any other.
+
+    Parameters
+    ----------
+    total : the number of elements, or a strategy for it, such as `strategies.totals(1024)`
+    ranks : the number of ranks
+    """
+    if isinstance(total, int):
+        return _distributed(total, ranks)
+    return total.flatmap(lambda drawn: _distributed(drawn, ranks))
+
+
+def totals(max_total: int = 1024) -> st.SearchStrategy[int]:
+    """Totals for `distributions`: 0 is common."""
+    return st.one_of(st.just(0), st.integers(0, max_total))
+
+
+def _distributed(total: int, ranks: int) -> st.SearchStrategy[list[int]]:
+    if total < 0 or ranks < 1:
+        raise ValueError(f"distributions: {total} elements on {ranks} ranks; use at least 0 elements and 1 rank.")
+    named = [list(distribution(total, ranks)) for distribution in DISTRIBUTIONS.values()]
+    known = [*edge_distributions(total, ranks), *named]
+    known = [one for index, one in enumerate(known) if one not in known[:index]]  # each once: failures shrink to the first
+    cuts = st.lists(st.integers(0, total), min_size=ranks - 1, max_size=ranks - 1).map(sorted)
+    free = cuts.map(lambda drawn: [end - start for start, end in zip([0, *drawn], [*drawn, total], strict=True)])
+    return st.one_of(st.sampled_from(known), free)
+
+
+def edge_distributions(total: int, ranks: int) -> list[list[int]]:
+    """Return the distributions that break programs, each once, without a strategy: for `@example` and loops.
+
+    >>> edge_distributions(6, 3)
+    [[6, 0, 0], [0, 6, 0], [0, 0, 6], [0, 3, 3], [3, 3, 0], [2, 2, 2], [3, 2, 1], [1, 2, 3]]
+    """
+    found = [[total if rank == owner else 0 for rank in range(ranks)] for owner in sorted({0, ranks // 2, ranks - 1})]
+    if ranks > 1:
+        others = _even(total, ranks - 1)
+        found += [[0, *others], [*others, 0]]
+    even = _even(total, ranks)
+    found.append(even)
+    if ranks > 1 and even[-1] > 0:
+        found += [[even[0] + 1, *even[1:-1], even[-1] - 1], [even[0] - 1, *even[1:-1], even[-1] + 1]]
+    return [one for index, one in enumerate(found) if one not in found[:index]]
+
+
+def _even(total: int, ranks: int) -> list[int]:
+    """Return an even distribution; the first ranks have one element more if there is a remainder."""
+    return [total // ranks + (rank < total % ranks) for rank in range(ranks)]

@@ -21,6 +21,7 @@ from fakempi.core.network.models.zero_cost import ZeroCost
 from fakempi.core.reports.suppressions import Suppressions, source_files
 from fakempi.core.run_result import Run, rank_failure, recorded_trace, resource_error
 from fakempi.core.seeded import SeededDelivery
+from fakempi.core.stack_depth import deeper_stack
 from fakempi.errors import FindingsError, MPIValueError, RunError
 from fakempi.errors.classes import ERR_ARG
 from fakempi.extensions.threads.changes import threads_as_tasks
@@ -167,7 +168,7 @@ def _run(options: RunOptions, main: Callable[..., T], nprocs: int, args: tuple[A
     suppressions, strict = options.suppressions, options.strict
     # without arguments, `main` itself: one frame less on every stack
     program = (lambda comm: main(comm, *args)) if args else main
-    with fewer_collections(nprocs):
+    with fewer_collections(nprocs), deeper_stack():
         try:
             for process in new_world(universe, nprocs):
                 universe.launch(process, program)

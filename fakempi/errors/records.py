@@ -74,6 +74,8 @@ class AwaitedEvent:
     size: int = 0  # of the communicator, for neighbors modulo size
     where: str = ""  # the communicator, unless it is the world; for "other", the event
     awaits: tuple[int, ...] = ()  # numbers of processes; if `peer` is None, any of them could cause the event
+    peer_written: str = ""  # the peer as an expression of the program, if it is known and no number
+    tag_written: str = ""
 
 
 @dataclass(frozen=True)

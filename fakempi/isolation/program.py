@@ -93,10 +93,12 @@ class Program:
         self.file = "" if first in ("-m", "-c") else first
         self.is_application = os.path.isdir(self.file) or (os.path.isfile(self.file) and is_zipfile(self.file))
         path = os.path.abspath(self.file) if self.file else os.path.join(os.getcwd(), "-c")
-        self.directory = path if self.is_application else os.path.dirname(path)
+        self.directory = path if self.is_application else os.path.dirname(os.path.realpath(path))
         self.argv = [first, *rest]
         if os.path.isfile(self.file) and not self.is_application:
             self.files.add(path)
+        if self.file:
+            self.file = os.path.join(os.getcwd(), self.file)  # as Python does: `./` and `..` remain
         self.chosen = choices(share, private, self.directory)
         self.source = b""
         self.code: CodeType | None = None if self.module else self._compiled()
@@ -112,12 +114,12 @@ class Program:
         if self.is_application:
             spec = main_in(self.file)
             if spec is None:
-                raise MPIValueError(ERR_ARG, f"program: {self.file!r} has no module __main__, so it cannot be run.")
+                raise MPIValueError(ERR_ARG, f"program: {self.argv[0]!r} has no module __main__, so it cannot be run.")
             self.source = (spec.loader.get_source("__main__") or "").encode(errors="replace")
             code: CodeType = spec.loader.get_code("__main__")
             return code
         if not os.path.isfile(self.file):
-            raise MPIValueError(ERR_ARG, f"program: no such file: {self.file!r}.")
+            raise MPIValueError(ERR_ARG, f"program: no such file: {self.argv[0]!r}.")
         with open(self.file, "rb") as file:
             text = file.read()
         if b"\0" in text:  # Python 3.10 and some releases of 3.11 raise ValueError

@@ -11,7 +11,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -52,7 +52,14 @@ def _arena() -> int:
 class ChildProcess:
     """A child and the pipes to it."""
 
-    def __init__(self, output: Output, stdin: Any, fork: Fork | None = None, terminal: bool = False) -> None:
+    def __init__(
+        self,
+        output: Output,
+        stdin: Any,
+        fork: Fork | None = None,
+        terminal: bool = False,
+        variables: Mapping[str, str] | None = None,  # for an interpreter that is started, not forked
+    ) -> None:
         self.output = output
         source, child_target = os.pipe()
         child_source, target = os.pipe()
@@ -91,8 +98,9 @@ class ChildProcess:
             out, err = child_ends or (None, None)
             with interrupts_blocked():
                 self.process = subprocess.Popen(
-                    command, stdin=stdin, stdout=out, stderr=err, pass_fds=fds, close_fds=True
-                )
+                    command, stdin=stdin, stdout=out, stderr=err, pass_fds=fds, close_fds=True,
+                    env={**os.environ, **(variables or {})},
+                )  # fmt: skip
         for fd in (*fds, *child_ends):
             if fd != self.arena:
                 os.close(fd)

@@ -42,6 +42,9 @@ NEEDS_POSIX = (
     "Windows. Without these options, ranks run in one process."
 )
 
+HASH_SEED = "PYTHONHASHSEED"
+"""The variable that Python reads when it starts; it applies to all ranks if it is set for the run."""
+
 STARTS = ("Start", "Startall", "Pready", "Pready_range", "Pready_list")
 """Calls that start persistent requests or partitions of them: the child sends the contents of their buffers again."""
 
@@ -55,6 +58,7 @@ def program_in_processes(
     debug_port: int = 0,
     share: Sequence[str] = (),
     mpi: str = "mpich",
+    hash_seeds: bool = False,
 ) -> ProcessProgram:
     """Return a program for `fakempi.run` that executes a command on every rank in a separate process.
 
@@ -67,8 +71,11 @@ def program_in_processes(
     debug_port : if not 0, these ranks wait for a debugger (debugpy) on this port and the following ones instead
     share : packages that may load compiled modules which call an MPI library
     mpi : the launcher whose environment variables each rank has (`PMI_RANK` ...): mpich, openmpi or slurm
+    hash_seeds : whether the hashes of texts differ between ranks, as they do between processes that mpiexec starts
     """
-    return ProcessProgram(command, label, seed, debug=debug, debug_port=debug_port, allowed=share, mpi=mpi)
+    return ProcessProgram(
+        command, label, seed, debug=debug, debug_port=debug_port, allowed=share, mpi=mpi, hash_seeds=hash_seeds
+    )
 
 
 def wants_processes() -> bool:
@@ -89,18 +96,21 @@ class ProcessProgram(Program):
         debug_port: int = 0,
         allowed: Sequence[str] = (),
         mpi: str = "mpich",
+        hash_seeds: bool = False,
     ) -> None:
         if not hasattr(os, "fork"):
             raise MPIError(ERR_UNSUPPORTED_OPERATION, NEEDS_POSIX)
         super().__init__(command, label, seed, mpi=mpi)
-        self.debug, self.debug_port, self.allowed = debug, debug_port, allowed
+        self.debug, self.debug_port, self.allowed, self.hash_seeds = debug, debug_port, allowed, hash_seeds
         self.open_files = 0
         self.cursors = {1: Cursor(), 2: Cursor()}  # of standard output and standard error
         self.children: dict[int, tuple[ChildProcess, Relay]] = {}
 
     def for_spawn(self, command: Sequence[str]) -> ProcessProgram:
         """Return a program for a command that a rank spawns, with the same options, but without a debugger."""
-        spawned = ProcessProgram(command, self.label, self.seed, allowed=self.allowed, mpi=self.mpi)
+        spawned = ProcessProgram(
+            command, self.label, self.seed, allowed=self.allowed, mpi=self.mpi, hash_seeds=self.hash_seeds
+        )
         spawned.codes, spawned.open_files, spawned.cursors = self.codes, self.open_files, self.cursors
         return spawned
 
@@ -145,12 +155,12 @@ class ProcessProgram(Program):
         """Start the child of a rank. It initializes and runs until its first MPI call, while other ranks run."""
         debug, reads = process.number in self.debug, process.number == 0 and sys.stdin is not None
         relay = Relay(self.label_of(process), reads and sys.stdin.isatty(), self.cursors)
-        template = process.universe.state(Template) if Template.is_possible() else None
+        template = process.universe.state(Template) if Template.is_possible() and not self.hash_seeds else None
         fork = None if template is None else partial(template.fork, preload=self._may_preload())
         port = self.debug_port + list(self.debug).index(process.number) if debug and self.debug_port else 0
         on_terminal = debug and not port
         with _standard_input(process.number == 0 or on_terminal) as stdin:
-            child = ChildProcess(relay.write, stdin, fork, terminal=on_terminal)
+            child = ChildProcess(relay.write, stdin, fork, on_terminal, self._hash_seed(process))
         self.children[process.number] = child, relay
         found = interface()
         calls = list(enumerate(found.calls))
@@ -161,13 +171,17 @@ class ProcessProgram(Program):
             "number": process.number, "seed": self.seed,
             "share": list(self.allowed), "debug": debug, "debug_port": port, "open_files": self.open_files,
             "cpu_scale": process.universe.cpu_scale, "directory": os.getcwd(),
-            "variables": launcher_variables(self.mpi, process),
+            "variables": {**launcher_variables(self.mpi, process), HASH_SEED: os.environ.get(HASH_SEED)},
             "private": list(private_names.NAMES),
             "frees": [number for number, call in calls if call.name in FREES],
             "starts": [number for number, call in calls if call.owner is Prequest and call.name in STARTS],
         }  # fmt: skip
         with suppress(BrokenPipeError):
             write(child.target, marshal.dumps(start))
+
+    def _hash_seed(self, process: Process) -> dict[str, str]:
+        """Return the variable that gives the interpreter of a rank its own hashes of texts, the same in each run."""
+        return {HASH_SEED: str((self.seed << 16) + process.number + 1 & 0xFFFFFFFF)} if self.hash_seeds else {}
 
     def _may_preload(self) -> bool:
         """Return whether numpy can be imported before the program: its text must not set variables that numpy reads."""

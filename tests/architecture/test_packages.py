@@ -155,8 +155,9 @@ def test_words_are_found_inside_identifiers() -> None:
 def test_frames_of_threads_are_read_in_one_place() -> None:
     """That function disables the garbage collector meanwhile."""
     asking = [name(path) for path in FILES if "sys._current_frames" in text(path)]
+    ranks = "fakempi/apps/watch/rank/frames.py"  # which may not import fakempi
     rejecting = "fakempi/apps/course/sandbox/audit.py"  # the name of an event
-    assert asking == [rejecting, "fakempi/mpi/base/frames.py"]
+    assert asking == [rejecting, ranks, "fakempi/mpi/base/frames.py"]
 
 
 def test_no_code_counts_frames_of_the_stack() -> None:
@@ -164,7 +165,10 @@ def test_no_code_counts_frames_of_the_stack() -> None:
     modules = [name(path) for path in FILES if "_getframe" in text(path)]
     channel = "fakempi/processes/child/channel.py"  # a generated function is between it and the program
     hooks = "fakempi/processes/child/patches/debugging.py"  # which the program calls
-    assert sorted(modules) == ["fakempi/mpi/base/call_site.py", channel, hooks, "fakempi/trace/call_finder.py"]
+    agent = "fakempi/apps/watch/rank/agent.py"  # which a program calls in place of sys.exit
+    depth = "fakempi/core/stack_depth.py"  # which counts all of them
+    site = "fakempi/mpi/base/call_site.py"
+    assert sorted(modules) == [agent, depth, site, channel, hooks, "fakempi/trace/call_finder.py"]
     depths = [
         (name(path), ast.unparse(node))
         for path in FILES

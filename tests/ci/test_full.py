@@ -133,6 +133,40 @@ def test_parts_run_in_environments_that_are_made_once(ci: Any, tmp_path: Path, m
     assert list(rows()) == ["one", "two"]
 
 
+def test_an_error_in_one_part_does_not_stop_the_others(
+    ci: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A step that fails, one that stops the script, and one with an exception; the last line counts them."""
+    (tmp_path / "benchmarks").mkdir()
+    monkeypatch.chdir(tmp_path)
+
+    def of(title: str, steps: Any) -> Any:
+        return ci.full_steps.Part(title, steps)
+
+    def ends(script: Any) -> None:
+        raise SystemExit("README.md has no command")
+
+    parts = [
+        of("one", lambda script: script.step("one", "own", {"exit 3": 60})),
+        of("two", ends),
+        of("three", lambda script: {"none": script}["key"]),
+        of("four", lambda script: script.step("four", "own", {"echo 5 programs, 0 differ": 60})),
+    ]
+    monkeypatch.setattr(ci.full_steps, "installed", dict)
+    monkeypatch.setattr(ci.full_steps, "all_parts", lambda versions: parts)
+    script = ci.script.Script(tmp_path)
+    ci.full_steps.check_parts(script, [])
+    lines = script.report.text("").splitlines()
+    assert [line.partition(" - ")[0] for line in lines[3:]] == [
+        "STEP FAILED one", "STEP FAILED two", "STEP FAILED three", "0 passed, 3 failed"
+    ]  # fmt: skip
+    table = ci.full_table.Table.read(Path("benchmarks/full.out"))
+    assert {title: row.last or row.failed for title, row in table.rows.items()} == {
+        "one": "1", "four": "5 programs, 0 differ"
+    }  # fmt: skip
+    assert "KeyError: 'key'" in capsys.readouterr().out
+
+
 def test_an_interrupted_part_leaves_the_rows_of_its_last_run(
     ci: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from fakempi.apps.cli import main
-from fakempi.apps.cli.mpirun import translated
+from fakempi.apps.cli.real_mpi.mpirun import translated
 from tests.isolation.harness import Capture
 
 RUN = ["run", "--quiet", "--mpirun", "-n"]
@@ -21,7 +21,7 @@ RUN = ["run", "--quiet", "--mpirun", "-n"]
     [
         ("-n 4 python work.py a -b", [*RUN, "4", "work.py", "a", "-b"]),
         ("-np 2 --oversubscribe --allow-run-as-root --bind-to core python3 -u -m pkg x", [*RUN, "2", "-m", "pkg", "x"]),
-        ("--host a,b --map-by=node --mca btl self -n 3 python3.11 -uB -c pass", [*RUN, "3", "-c", "pass"]),
+        ("--host a,b --map-by=node --mca btl self -n 3 python3.11 -uEs -c pass", [*RUN, "3", "-c", "pass"]),
         ("--np=5 --tag-output python -X dev work.py", [*RUN, "5", "--prefix", "python", "-Xdev", "work.py"]),
         ("-n 5 python -uOWerror work.py", [*RUN, "5", "python", "-O", "-Werror", "work.py"]),
     ],

@@ -11,7 +11,7 @@ import pytest
 
 from fakempi.apps.cli import main
 from fakempi.apps.cli.rank_counts.budget import Budget
-from fakempi.apps.cli.rank_counts.parsing import numbers, spelled
+from fakempi.core.rank_numbers import numbers, spelled
 from fakempi.errors import MPIValueError
 from tests.cli.numbered_programs import IN_SOME_SCHEDULES, PROGRAMS, START
 

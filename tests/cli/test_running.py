@@ -249,7 +249,7 @@ def test_help_has_examples_and_fits_80_columns(capsys: Capture, monkeypatch: pyt
     assert main(["--help"]) == 0
     text = capsys.readouterr().out
     commands = re.findall(r"^    (\w+)\b", text, re.MULTILINE)
-    assert len(commands) == 16
+    assert len(commands) == 17
     for words in [[], *([name] for name in commands)]:
         assert main([*words, "--help"]) == 0
         text = capsys.readouterr().out
@@ -469,5 +469,5 @@ def test_options_of_python_start_another_interpreter(monkeypatch: pytest.MonkeyP
         main(["run", "-n", "2", "--prefix", "python", "-uO", "-W", "error", str(path), "-n", "5"])
     new = [sys.executable, "-O", "-Werror", "-m", "fakempi", "run", "-n", "2", "--prefix", "python", str(path), "-n", "5"]
     assert started == [new]
-    assert main(["run", "-n", "1", "python", "-u", "-B", str(path)]) == 0
+    assert main(["run", "-n", "1", "python", "-u", "-E", str(path)]) == 0
     assert len(started) == 1

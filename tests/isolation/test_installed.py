@@ -319,7 +319,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("compiled")
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is None or not (Path(sysconfig.get_paths()["include"]) / "Python.h").exists():
-        pytest.skip("nothing to compile with")
+        pytest.skip("there is no C compiler, or no Python.h: apt-get install gcc python3-dev")
     for name, ask, mark in (("fast", "", ""), ("asks", "#define ASK", ""), ("linked", "", "MPI_Comm_rank")):
         source = directory / f"{name}.c"
         source.write_text(ask + SOURCE.replace("NAME", name).replace("MARK", f'"{mark}"'))

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.helpers.packages import needs
 from tests.isolation.harness import play
 
 SCRIPT = """
@@ -80,7 +81,7 @@ if __name__ == "__main__":
 @pytest.mark.slow
 def test_multiprocess_finds_the_functions_of_the_rank(tmp_path: Path, backend: Any) -> None:
     """dill, with which it pickles, stores `__main__` when it is imported: that of the rank that imports it first."""
-    pytest.importorskip("multiprocess")
+    needs("multiprocess")
     play(tmp_path, WITH_DILL, 2, backend, "fork")
 
 

@@ -55,6 +55,28 @@ def test_a_waiting_greenlet_switches_directly_to_the_next() -> None:
     assert sum(switches) <= 3 * 3
 
 
+class LateEvent(threading.Event):
+    """An event that is set when a wait is over, and before the waiting thread continues: the first wait returns False."""
+
+    waits = 0
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Return what `threading.Event` returns then."""
+        if not super().wait(60):
+            raise TimeoutError("the hub has not noticed that all tasks have ended")
+        self.waits += 1
+        return self.waits > 1
+
+
+def test_the_hub_notices_tasks_that_end_while_its_wait_times_out() -> None:
+    """It waits a second at a time, and a thread that keeps the interpreter to itself may end its task between two waits."""
+    loop, done = Loop(make_backend("threads")), list[int]()
+    loop.backend.hub = LateEvent()  # type: ignore[attr-defined]  # of this backend
+    loop.spawn(lambda: done.append(1))
+    finish(loop)
+    assert done == [1]
+
+
 def test_a_task_that_ends_leaves_its_greenlet_to_the_next() -> None:
     """Tasks that never wait need one greenlet, waiting tasks keep theirs, and all greenlets have ended at the end."""
     greenlet = needs("greenlet")

@@ -156,7 +156,7 @@ def test_stuck(comm):
     )
     result.assert_outcomes(failed=1)
     assert "deadlock at t = 0 s: 2 of 2 ranks are blocked" in text
-    assert "recv(source=1, tag=5) at test_a_deadlock_is_a_failure_with_its_report.py:6" in text
+    assert "recv(source=1 - comm.rank (1), tag=5) at test_a_deadlock_is_a_failure_with_its_report.py:6" in text
     assert "_drive" not in text, "the emulator's frames are hidden"
     assert "--mpi-seed=7" in text
 

@@ -351,7 +351,9 @@ else:
 
 SCRIPTS["mpi4py.util"] = 2, """
 import numpy as np
+import mpi4py.util.dtlib
 from mpi4py.util import dtlib, pkl5
+assert mpi4py.util.dtlib is dtlib
 other = pkl5.Intracomm(comm)
 print(other.bcast({"x": np.arange(3)}, root=0), other.sendrecv(np.ones(3), 1 - rank, 0, None, 1 - rank, 0))
 from mpi4py.MPI import *

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 import fakempi
+from fakempi.apps.cli import main
 from fakempi.errors import Killed
 from fakempi.processes.program import program_in_processes
 from tests.processes.harness import observe
@@ -318,3 +319,32 @@ def test_a_breakpoint_on_a_rank_without_input_names_the_option(tmp_path: Path) -
         assert done.stdout == "0\n1\n"
         lines_of_ranks = sorted(sentence.format(rank, call) for rank in (0, 1) for call in expected)
         assert sorted(done.stderr.splitlines(keepends=True)) == lines_of_ranks
+
+
+def test_each_rank_has_its_own_hashes_of_texts_on_request(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """They are the same in each run, and the program does not see the variable that sets them."""
+    monkeypatch.delenv("PYTHONHASHSEED", raising=False)
+    script = tmp_path / "hashes.py"
+    script.write_text(HEAD + "import os\nprint(sorted(comm.allgather(hash('text'))), os.environ.get('PYTHONHASHSEED'))\n")
+    printed = set()
+    for seed in ("0", "0", "1"):
+        assert main(["run", "-q", "-n", "3", "--hash-seeds", "--seed", seed, str(script)]) == 0
+        lines = capfd.readouterr().out.splitlines()
+        assert [len(lines), len(set(lines))] == [3, 1], lines
+        hashes, variable = lines[0].rsplit(" ", 1)
+        assert (len(set(hashes.split(","))), variable) == (3, "None"), lines
+        printed.add(hashes)
+    assert len(printed) == 2
+
+
+def test_own_hashes_contradict_a_seed_for_all_ranks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Under mpiexec, the variable gives all ranks the same hashes."""
+    script = tmp_path / "hashes.py"
+    script.touch()
+    monkeypatch.setenv("PYTHONHASHSEED", "0")
+    assert main(["run", "-n", "2", "--hash-seeds", str(script)]) == 2
+    assert "PYTHONHASHSEED=0 gives all ranks the same hashes; unset it" in capsys.readouterr().err

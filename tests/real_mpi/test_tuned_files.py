@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from itertools import zip_longest
@@ -59,20 +60,30 @@ def mpich(*words: str, **variables: str) -> dict[str, Any]:
 
 def openmpi(*words: str, **parameters: str) -> dict[str, Any]:
     """The output of the program with parameters of Open MPI's component."""
-    given = {"use_dynamic_rules": "1", **parameters}
-    options = [word for name, value in given.items() for word in ("--mca", f"coll_tuned_{name}", value)]
-    start = [f"{OTHER}/bin/mpiexec", "--allow-run-as-root", "--oversubscribe", "-n", str(RANKS), *options]
+    start = [f"{OTHER}/bin/mpiexec", "--allow-run-as-root", "--oversubscribe", "-n", str(RANKS), *tuned(**parameters)]
     return output([*start, f"{OTHER}/bin/python"], words, {**os.environ, "PYTHONPATH": str(ROOT)})
 
 
+def tuned(**parameters: str) -> list[str]:
+    """Options of mpiexec: parameters of the component."""
+    given = {"use_dynamic_rules": "1", **parameters}
+    return [word for name, value in given.items() for word in ("--mca", f"coll_tuned_{name}", value)]
+
+
 def output(start: list[str], words: tuple[str, ...], environment: dict[str, str]) -> dict[str, Any]:
+    """The output of the program as JSON."""
+    found: dict[str, Any] = json.loads(finished(start, words, environment).stdout)
+    return found
+
+
+def finished(start: list[str], words: tuple[str, ...], environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """Run the program."""
     command = [*start, str(HERE / "run_tuned.py"), *words]
     done = subprocess.run(
         command, env=environment, capture_output=True, text=True, timeout=270, check=False, preexec_fn=on_one_core
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    return done
 
 
 def test_mpich_gives_right_results_with_a_tuned_file(tmp_path: Path) -> None:
@@ -123,7 +134,7 @@ def order(tree: dict[str, Any]) -> list[Any]:
     return [(key, order(tree[key])) for key in (sorted(keys) if exclusive else keys)]
 
 
-with_openmpi = pytest.mark.skipif(not OTHER, reason="set FAKEMPI_OPENMPI: see the first lines")
+with_openmpi = pytest.mark.skipif(not OTHER, reason='there is no Open MPI: bash .ci/full open_mpi')
 
 
 @with_openmpi
@@ -151,3 +162,56 @@ def test_open_mpi_runs_the_algorithm_that_the_file_names(operation: str, tmp_pat
             assert by_file[operation] == forced[operation], candidate.pick.name
             found.add(by_file[operation])
     assert len(found) > 1
+
+
+RENAMING = (["unshare", "--uts"], ["unshare", "--uts", "--user", "--map-root-user"])
+"""Commands that run another one where the machine may have another name: as root, and as another user."""
+
+AS_SSH = """\
+#!/bin/bash
+while [[ "$1" == -* ]]; do shift; done
+name=$1; shift
+exec {} bash -c "hostname $name; $*"
+"""
+"""Open MPI starts its daemons by this script instead of ssh: on this machine, which has the name of the node there."""
+
+
+def renaming() -> str:
+    """A command that allows another name of the machine."""
+    for words in RENAMING:
+        if shutil.which(words[0]):
+            command = [*words, "hostname", "another"]
+            if subprocess.run(command, capture_output=True, timeout=60, check=False).returncode == 0:
+                return " ".join(words)
+    pytest.skip("this user cannot give a process another host name: run as root, sudo python -m pytest ...")
+
+
+def on_two_nodes(script: Path, *options: str) -> tuple[dict[str, Any], list[str]]:
+    """The output on two nodes with two ranks each, and COMM_WORLD's components, of which the last is used."""
+    script.write_text(AS_SSH.format(renaming()))
+    script.chmod(0o755)
+    nodes = ["--host", "first:2,second:2", "--map-by", "ppr:2:node", "--bind-to", "none", "--prtemca", "plm_ssh_agent"]
+    start = [f"{OTHER}/bin/mpiexec", "--allow-run-as-root", "-n", "4", *nodes, str(script), *options]
+    start += ["--mca", "coll_base_verbose", "10", f"{OTHER}/bin/python"]
+    done = finished(start, (), {**os.environ, "PYTHONPATH": str(ROOT)})
+    [root, *_] = re.findall(r"\[(first:\d+)\].*comm_query \(0/MPI_COMM_WORLD\)", done.stderr)
+    of_world = re.split(rf"\[{root}\].*comm_query \(\d+/(\w+)", done.stderr)
+    text = "".join(part for name, part in zip(of_world[1::2], of_world[2::2], strict=True) if name == "MPI_COMM_WORLD")
+    return json.loads(done.stdout), re.findall(rf"\[{root}\].*selecting +(\w+), priority +\d+, Enabled", text)
+
+
+@with_openmpi
+def test_on_several_nodes_open_mpi_reads_the_file_if_the_component_han_is_off(tmp_path: Path) -> None:
+    """As docs/compare_algorithms.md says: by default han has the higher priority there, and its own decisions."""
+    script, ended = tmp_path / "ssh", set()
+    for candidate in [each for each in OPENMPI.candidates["allreduce"] if not each.pick.segment][:2]:
+        path = tmp_path / f"{candidate.pick.number}.txt"
+        path.write_text(classic(forcing(OPENMPI, "allreduce", candidate), "for a test"))
+        off = ("--mca", "coll_han_priority", "0")
+        by_file, components = on_two_nodes(script, *off, *tuned(dynamic_rules_filename=str(path)))
+        assert components[-1] == "tuned"
+        forced, _ = on_two_nodes(script, *off, *tuned(allreduce_algorithm=str(candidate.pick.number)))
+        assert by_file["allreduce"] == forced["allreduce"], candidate.pick.name
+        ended.add(by_file["allreduce"])
+    assert len(ended) > 1
+    assert on_two_nodes(script, *tuned(dynamic_rules_filename=str(path)))[1][-1] == "han"

@@ -33,8 +33,8 @@ def test_two_ranks_that_both_receive_first(backend: Any) -> None:
 
     assert report_lines(main, 2, backend) == [
         "deadlock at t = 1.5 s: 2 of 2 ranks are blocked, and nothing can wake them.",
-        "  rank 0: recv(source=1, tag=7) at main+2, since t = 0",
-        "  rank 1: recv(source=0, tag=7) at main+2, since t = 1.5",
+        "  rank 0: recv(source=1 - comm.rank (1), tag=7) at main+2, since t = 0",
+        "  rank 1: recv(source=1 - comm.rank (0), tag=7) at main+2, since t = 1.5",
         "  cycle: 0 → 1 → 0",
     ]
 
@@ -48,8 +48,8 @@ def test_two_ranks_that_both_send_first(backend: Any) -> None:
 
     assert report_lines(main, 2, backend, cost=Hockney(eager_limit=0)) == [
         "deadlock at t = 0 s: 2 of 2 ranks are blocked, and nothing can wake them.",
-        "  rank 0: Send(dest=1, tag=3, 800 bytes) at main+1, since t = 0",
-        "  rank 1: Send(dest=0, tag=3, 800 bytes) at main+1, since t = 0",
+        "  rank 0: Send(dest=1 - comm.rank (1), tag=3, 800 bytes) at main+1, since t = 0",
+        "  rank 1: Send(dest=1 - comm.rank (0), tag=3, 800 bytes) at main+1, since t = 0",
         "  cycle: 0 → 1 → 0",
     ]
 
@@ -66,7 +66,7 @@ def test_a_ring_that_sends_first_has_a_short_report_at_a_thousand_ranks(backend:
     names = "0 → 1 → 2 → 3 → … → 1023 → 1024 → 0 (1025 ranks)" if nprocs > 8 else "0 → 1 → 2 → 3 → 4 → 5 → 6 → 0"
     assert report_lines(main, nprocs, backend, cost=ZeroCost(eager_limit=0)) == [
         f"deadlock at t = 0 s: {nprocs} of {nprocs} ranks are blocked, and nothing can wake them.",
-        f"  ranks 0-{nprocs - 1}: Send(dest=rank+1, tag=0, 8 bytes) at main+1, since t = 0",
+        f"  ranks 0-{nprocs - 1}: Send(dest=(comm.rank + 1) % comm.size (rank+1), tag=0, 8 bytes) at main+1, since t = 0",
         f"  cycle: {names}",
     ]
 
@@ -193,8 +193,8 @@ def test_ranks_on_a_smaller_communicator_are_named_by_their_world_rank(backend: 
 
     assert report_lines(main, 4, backend) == [
         "deadlock at t = 0 s: 2 of 4 ranks are blocked, and nothing can wake them.",
-        "  rank 1: recv(source=1, tag=4 on communicator 3 (2 ranks)) at main+3, since t = 0",
-        "  rank 3: recv(source=0, tag=4 on communicator 3 (2 ranks)) at main+3, since t = 0",
+        "  rank 1: recv(source=1 - half.rank (1), tag=4 on communicator 3 (2 ranks)) at main+3, since t = 0",
+        "  rank 3: recv(source=1 - half.rank (0), tag=4 on communicator 3 (2 ranks)) at main+3, since t = 0",
         "  cycle: 1 → 3 → 1",
     ]
 
@@ -291,7 +291,7 @@ def test_a_rank_that_waits_for_itself(backend: Any) -> None:
 
     assert report_lines(main, 1, backend) == [
         "deadlock at t = 0 s: the only rank is blocked, and nothing can wake it.",
-        "  rank 0: Ssend(dest=0, tag=0, 0 bytes) at main+1, since t = 0",
+        "  rank 0: Ssend(dest=comm.rank (0), tag=0, 0 bytes) at main+1, since t = 0",
         "  cycle: 0 → 0",
     ]
 

@@ -75,8 +75,8 @@ def test_a_polling_rank_has_near_misses_and_is_in_no_cycle(backend: Any) -> None
             pass
 
     assert report_lines(main, 2, backend, cost=ZeroCost())[1:4] == [
-        "  rank 0: Iprobe(source=1, tag=5) at main+2, since t = 0",
-        "  rank 1: Iprobe(source=0, tag=5) at main+2, since t = 0",
+        "  rank 0: Iprobe(source=1 - comm.rank (1), tag=5) at main+2, since t = 0",
+        "  rank 1: Iprobe(source=1 - comm.rank (0), tag=5) at main+2, since t = 0",
         "  near miss: ranks 0-1 have messages from ranks 0-1 with tag 4, but the receive expects tag 5",
     ]
 

@@ -19,7 +19,9 @@ from fakempi import Hockney, phantom
 from fakempi.apps.cli import main
 from fakempi.trace.record import Trace
 
-app = pytest.importorskip("fakempi.apps.tui.app", reason="there is no textual: pip install textual", exc_type=ImportError)
+app = pytest.importorskip(
+    "fakempi.apps.tui.app", reason="there is no textual: python -m pip install textual", exc_type=ImportError
+)
 
 
 def ring(comm: Any) -> None:

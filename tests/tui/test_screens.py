@@ -18,7 +18,9 @@ import fakempi
 from fakempi import Hockney
 from tests.tui.heat import heat
 
-app = pytest.importorskip("fakempi.apps.tui.app", reason="there is no textual: pip install textual", exc_type=ImportError)
+app = pytest.importorskip(
+    "fakempi.apps.tui.app", reason="there is no textual: python -m pip install textual", exc_type=ImportError
+)
 
 HERE = Path(__file__).parent
 SIZES = {"80x24": (80, 24), "160x50": (160, 50)}

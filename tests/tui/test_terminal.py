@@ -15,7 +15,7 @@ import pytest
 
 import fakempi
 
-pytest.importorskip("textual", reason="there is no textual: pip install textual")
+pytest.importorskip("textual", reason="there is no textual: python -m pip install textual")
 pty = pytest.importorskip("pty", reason="pseudo-terminals need POSIX")
 termios = pytest.importorskip("termios", reason="pseudo-terminals need POSIX")
 

@@ -8,11 +8,12 @@ help_texts      examples and exit codes for `--help`
 console         standard output as a rich console
 running         fakempi run on one number of ranks: exit code, failure report
 rank_counts     fakempi run, and fakempi check -n 1..16: several numbers of ranks
-mpirun          fakempi mpirun: the options of mpirun and mpiexec
 interrupts      Ctrl-C and the time limit while a script runs
 checking        fakempi check: a script in all schedules
 searches        its search, its report, and the input of its runs
+disturbances    fakempi check --skew and --kill-each: ranks that are late, or die
 linting         fakempi lint: mistakes that are visible in source files
+real_mpi        commands of an installed MPI: mpirun in place of fakempi run; fakempi watch
 viewing         fakempi view: views of a trace
 extras          -i and --figure, which need optional packages
 replaying       fakempi view --what replay: animation with keys

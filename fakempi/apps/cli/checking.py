@@ -8,13 +8,17 @@ import traceback
 from argparse import Namespace
 
 from fakempi.apps.cli.console import console, print_text
+from fakempi.apps.cli.disturbances.check import check_disturbed
+from fakempi.apps.cli.disturbances.options import is_disturbed_check
 from fakempi.apps.cli.interrupts import INTERRUPTED, TERMINATED, Terminated, terminable
+from fakempi.apps.cli.rank_counts.across import check_options as check_comparison
 from fakempi.apps.cli.rank_counts.check import check_numbers
-from fakempi.apps.cli.rank_counts.parsing import are_several, check_single
+from fakempi.apps.cli.rank_counts.parsing import check_single, numbers_of
 from fakempi.apps.cli.running import command_of, ranks_of
 from fakempi.apps.cli.searches.recorded_input import RecordedInput
 from fakempi.apps.cli.searches.report import MAX_SHOWN, check_files, full_verdict, report_failures, write_figure
 from fakempi.apps.cli.searches.search import explored
+from fakempi.core.rank_numbers import are_several
 from fakempi.errors.plurals import counted
 from fakempi.errors.tracebacks import all_shown
 from fakempi.isolation import program
@@ -23,9 +27,26 @@ from fakempi.modelcheck.search.exploration import Exploration
 CLEAN, FAILS, SO_FAR = 0, 1, 4
 
 
+def _disturbed(command: list[str], options: Namespace, numbers: list[int]) -> int:
+    """Run the script with late or dying ranks; returns the exit code."""
+    try:
+        with all_shown(options.full_traceback), terminable():
+            return check_disturbed(command, options, numbers, console())
+    except SyntaxError as error:
+        sys.stderr.write("".join(traceback.format_exception_only(error)))
+        return FAILS
+    except KeyboardInterrupt as interrupt:
+        print_text(console(), "terminated" if isinstance(interrupt, Terminated) else "interrupted")
+        return TERMINATED if isinstance(interrupt, Terminated) else INTERRUPTED
+
+
 def check(options: Namespace) -> int:
     """Print the verdict; returns the exit code."""
     command = command_of(options)
+    check_comparison(options)
+    if is_disturbed_check(options):
+        numbers = numbers_of(options) if are_several(options.ranks) else [ranks_of(options)]
+        return _disturbed(command, options, numbers)
     if are_several(options.ranks):
         return check_numbers(command, options)
     check_single(options)

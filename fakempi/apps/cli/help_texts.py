@@ -71,6 +71,8 @@ CHECK = """\
 examples:
   fakempi check -n 4 work.py                 all schedules, at most 1000 runs
   fakempi check -n 1..16 work.py             the smallest number that fails
+  fakempi check -n 1..16 --compare across work.py   equal results on all of them
+  fakempi check -n 4 --skew --kill-each work.py   late ranks, and ranks that die
   fakempi check -n 1..8,16 --all work.py     also those after a failure
   fakempi check -n 4 --runs 20000 --seconds 60 work.py --size 8
   fakempi check -n 4 --jobs 8 work.py        worker processes; the same result

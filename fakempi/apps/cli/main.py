@@ -28,7 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return WRONG_USE
     try:
         if arguments[:1] in (["mpirun"], ("mpirun",)):
-            from fakempi.apps.cli.mpirun import permanent_directory, translated
+            from fakempi.apps.cli.real_mpi.mpirun import permanent_directory, translated
 
             if list(arguments[1:]) == ["--path"]:
                 sys.stdout.write(f"{permanent_directory()}\n")

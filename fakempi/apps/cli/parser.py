@@ -18,6 +18,7 @@ from fakempi.apps.cli.options.learn import LEARN, add_learn
 from fakempi.apps.cli.options.lint import LINT, add_lint
 from fakempi.apps.cli.options.models import add_calibrate, add_compare, add_figure, add_tune, add_verify
 from fakempi.apps.cli.options.scripts import add_check, add_run
+from fakempi.apps.cli.options.watch import WATCH, add_watch
 from fakempi.apps.cli.schedules.options import SCHEDULE, add_schedule
 
 VERSION = "print the version of fakempi (also -V), and exit"
@@ -91,6 +92,7 @@ COMMANDS: Sequence[Command] = (
      texts.MPIRUN),
     ("check", "checking.check", add_check, "run a script in many or all schedules that MPI allows", texts.CHECK),
     ("lint", "linting.lint", add_lint, "find MPI mistakes in source files without running them", LINT),
+    ("watch", "real_mpi.watching.watch", add_watch, "run a command on a real MPI, and explain a hang", WATCH),
     ("list", "listing.list_algorithms", _add_list, "list the algorithms and their claims", texts.LIST),
     ("view", "viewing.view", _add_view, "show a trace", texts.VIEW),
     ("compare", "comparing.compare", add_compare, "compare the algorithms of an operation", texts.COMPARE),

@@ -10,7 +10,7 @@ import sys
 import traceback
 from argparse import Namespace
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import reduce
 from importlib.util import find_spec
@@ -19,9 +19,10 @@ from operator import or_
 from pathlib import Path
 from typing import Any, NoReturn
 
+from fakempi.apps.cli.disturbances.options import disturbance_of_run
 from fakempi.apps.cli.extras import terminal_viewer
 from fakempi.apps.cli.interrupts import TIMED_OUT, Interrupts
-from fakempi.apps.cli.mpirun import on_path
+from fakempi.apps.cli.real_mpi.mpirun import on_path
 from fakempi.core import options as parse
 from fakempi.core.arguments import RunOptions
 from fakempi.core.reports.explain import explained_by
@@ -44,11 +45,12 @@ from fakempi.errors.paths import missing_file
 from fakempi.errors.plurals import counted
 from fakempi.errors.records import Finding, RecordedTrace
 from fakempi.errors.tracebacks import all_shown, printed
+from fakempi.extensions.disturbance import disturbed
 from fakempi.isolation import Program, program
 from fakempi.isolation.main_module import main_in
 from fakempi.mpi.comms.console_scripts import console_script
 from fakempi.mpi.comms.python_options import python_options
-from fakempi.processes.program import ProcessProgram, program_in_processes, wants_processes
+from fakempi.processes.program import HASH_SEED, ProcessProgram, program_in_processes, wants_processes
 from fakempi.trace.record import Trace
 from fakempi.view.lines import write_text
 from fakempi.view.numbers import amount, seconds
@@ -90,9 +92,11 @@ def run_command(command: Sequence[str], nprocs: int, options: Namespace) -> Scri
     if not (options.strict or isinstance(script, ProcessProgram)):
         # a strict run checks more, and children keep their buffers to themselves
         chosen = replace(chosen, check_buffers="sends")
+    disturbance = disturbance_of_run(options, nprocs)
     interrupts = Interrupts(script, nprocs, options.timeout)
     try:
-        with on_path(options.mpirun), all_shown(options.full_traceback), interrupts:
+        surroundings: AbstractContextManager[object] = nullcontext() if disturbance is None else disturbed(disturbance)
+        with on_path(options.mpirun), all_shown(options.full_traceback), interrupts, surroundings:
             result = run(script, nprocs, **chosen)
     except KeyboardInterrupt as interrupt:
         return ScriptEnd(_report_interrupt(interrupt, interrupts, script, options.trace), interrupt, True)
@@ -149,8 +153,12 @@ def script_of(command: Sequence[str], options: Namespace) -> Program:
     label = "[{rank}] " if options.prefix else ""
     common: dict[str, Any] = {"label": label, "seed": options.seed or 0, "share": options.share, "mpi": options.mpi}
     port = _debug_port(options)
-    if options.processes or options.debug or wants_processes():
-        return program_in_processes(command, debug=options.debug, debug_port=port, **common)
+    if options.hash_seeds and os.environ.get(HASH_SEED, "random") != "random":
+        reason = f"{HASH_SEED}={os.environ[HASH_SEED]} gives all ranks the same hashes; unset it."
+        raise parse.usage_error(f"--hash-seeds: {reason}")
+    if options.processes or options.debug or options.hash_seeds or wants_processes():
+        more = {"debug": options.debug, "debug_port": port, "hash_seeds": options.hash_seeds}
+        return program_in_processes(command, **common, **more)
     return program(command, private=options.private, **common)
 
 

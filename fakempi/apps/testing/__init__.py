@@ -3,6 +3,7 @@
 alias            the module that `import mpi4py` loads during a test session
 calls            calls of a marked test on every rank: functions, Hypothesis examples, methods of a TestCase
 fixtures         the fixtures of the plugin, and those that every rank creates
+each_number      one test on several numbers of ranks, smallest first
 limits           time limits of tests
 markers          the markers, and the numbers of ranks that they request
 outcome          the outcome of a test on its ranks, and its report

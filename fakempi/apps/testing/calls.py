@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import cache, wraps
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ import pytest
 from fakempi.apps.testing.fixtures.deferred import DeferredFixture, RankFixtures
 from fakempi.apps.testing.isolation import is_case, unchanged_runner
 from fakempi.apps.testing.limits import OUTCOME, limit_of
-from fakempi.apps.testing.markers import isolation, size_of, sizes, strict
+from fakempi.apps.testing.markers import isolation, size_of, sizes_of, strict
 from fakempi.apps.testing.one_test import OneTest
 from fakempi.apps.testing.outcome import RanksOutcome, on_every_rank
 from fakempi.apps.testing.schedules import failing_schedule, schedules
@@ -33,6 +34,8 @@ from fakempi.mpi.base.current import running_process
 
 SEEN = pytest.StashKey[set[tuple[str, str, int]]]()
 """Kinds and lines of findings that were reported as warnings in this session."""
+
+EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 MAX_THREADS = 2000
 """The maximum number of ranks on threads under coverage; more are slow, and the system may run out of threads."""
@@ -67,8 +70,7 @@ class RankCall:
         """Run pytest with this test on every rank, with private modules."""
         __tracebackhide__ = True
         function = self.item.obj
-        several = sizes(self.mark) if is_case(self.item) else [size_of(self.item, self.mark)]
-        for size in several:
+        for size in sizes_of(self.item, self.mark, is_case(self.item)):
             if hasattr(function, "hypothesis") and not is_case(self.item):
                 names = self.item._fixtureinfo.argnames
                 with _without_deadline(function), self._inner_test(function.hypothesis, size, None):
@@ -104,7 +106,7 @@ class RankCall:
                 pytest.fail("unittest.expectedFailure is not supported on ranks: use pytest.mark.xfail", pytrace=False)
         if hasattr(getattr(instance, method), "hypothesis"):
             pytest.fail("in a TestCase each rank would draw different values: use a plain class", pytrace=False)
-        for size in sizes(self.mark):
+        for size in sizes_of(self.item, self.mark, True):
             if self.in_processes:
                 self._call_in_processes(size)
                 continue
@@ -119,7 +121,8 @@ class RankCall:
         @wraps(inner)
         def on_all_ranks(*args: Any, **kwargs: Any) -> None:
             __tracebackhide__ = True
-            self._call(inner, args, kwargs, size, shared)
+            drawn = {name: value for name, value in kwargs.items() if name not in self.item._fixtureinfo.argnames}
+            self._call(inner, args, kwargs, size, shared, drawn)
 
         hypothesis.inner_test = on_all_ranks
         try:
@@ -128,10 +131,12 @@ class RankCall:
             hypothesis.inner_test = inner
 
     def _call(
-        self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], size: int, shared: SharedByTest | None
-    ) -> None:
+        self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], size: int, shared: SharedByTest | None,
+        drawn: Mapping[str, Any] = EMPTY,
+    ) -> None:  # fmt: skip
         __tracebackhide__ = True
         outcome = self._run(function, args, kwargs, size, shared)
+        outcome.drawn = drawn
         self.item.stash[OUTCOME] = outcome
         if outcome.verdict is not None:
             raise outcome.verdict

@@ -17,7 +17,7 @@ import pytest
 
 from fakempi.apps.testing import environment
 from fakempi.apps.testing.fixtures import comms, paths
-from fakempi.apps.testing.markers import HELP, marker_of, not_on_ranks, parametrize
+from fakempi.apps.testing.markers import HELP, OVERRIDE, marker_of, not_on_ranks, parametrize
 from fakempi.apps.testing.rank_session import OptionValues
 
 OUTCOME_DIRECTORY = "FAKEMPI_TEST_OUTCOMES"
@@ -67,6 +67,7 @@ def pytest_configure(config: pytest.Config) -> None:
     from mpi4py import MPI
 
     config.stash[environment.ENVIRONMENT] = environment.Environment(comm=MPI.COMM_WORLD)
+    config.stash[OVERRIDE] = option_values().values.get("mpi_ranks") or ""
     option_values().configure(config)
     config.option.basetemp = str(Path(outer()["base"], str(MPI.COMM_WORLD.Get_rank())))
     for plugin in (comms, paths, option_values()):

@@ -1,6 +1,7 @@
 """Markers of tests that run on virtual ranks: `mpi`, and the markers of three other plugins.
 
 @pytest.mark.mpi(ranks=[1, 3, 1000])    fakempi's and pytest-isolate-mpi's; default: 2 ranks
+@pytest.mark.mpi(ranks="1..16")         one test on all these numbers, smallest first; also range(1, 17)
 @pytest.mark.parallel(nprocs=3)         mpi-pytest's; default: 3
 @pytest.mark.mpiexec(n=2)               pytest-mpiexec's; default: 2, or a parameter named mpiexec_n
 """
@@ -26,6 +27,12 @@ ARGUMENTS = (
 )  # fmt: skip
 """Arguments of the markers. `min_size` is pytest-mpi's, `unit` pytest-isolate-mpi's."""
 
+OVERRIDE = pytest.StashKey[str]()
+"""The numbers of ranks of `--mpi-ranks`, which replace those of all markers."""
+
+NUMBER = pytest.StashKey[int]()
+"""The number of ranks on which a test for several numbers runs now."""
+
 WRONG_NUMBER = pytest.StashKey[str]()
 """The numbers of ranks that a test requests, if it was skipped because pytest runs on another number."""
 
@@ -40,10 +47,11 @@ NOT_ON_RANKS = {
 
 HELP = (
     "mpi(ranks, timeout=None, isolation=None, strict=None, explore=0, processes=False): run the test on this number of "
-    "virtual ranks, or on each number of a list; timeout: seconds; isolation='module': each rank has private copies of the "
-    "test module, conftest and the project's modules ('none': never, 'auto': if one of them uses COMM_WORLD); "
-    "strict=True: findings are failures; explore=N: run every schedule "
-    "that can give a different result, up to N; processes=True: each rank is a process, which runs pytest with this test",
+    "virtual ranks, or on each number of a list; '1..16' or a range: one test on these numbers, smallest first; timeout: "
+    "seconds; isolation='module': each rank has private copies of the test module, conftest and the project's modules "
+    "('none': never, 'auto': if one of them uses COMM_WORLD); strict=True: findings are failures; explore=N: run every "
+    "schedule that can give a different result, up to N; processes=True: each rank is a process, which runs pytest with "
+    "this test",
     "parallel(nprocs): same as mpi(ranks=nprocs), the marker of mpi-pytest",
     "mpiexec(n): same as mpi(ranks=n), the marker of pytest-mpiexec; a parameter named mpiexec_n may set the number",
     *(f"{name}: on ranks, {mark.name} the test" for name, mark in NOT_ON_RANKS.items()),
@@ -51,8 +59,27 @@ HELP = (
 
 
 def marker_of(node: pytest.Item) -> pytest.Mark | None:
-    """Return the marker closest to the test that makes it run on virtual ranks; None if there is none."""
-    return next((mark for mark in node.iter_markers() if mark.name in MARKERS), None)
+    """Return the marker closest to the test that makes it run on virtual ranks; None if there is none.
+
+    With `--mpi-ranks` the numbers of ranks are those of the option.
+    """
+    mark = next((mark for mark in node.iter_markers() if mark.name in MARKERS), None)
+    override = node.config.stash.get(OVERRIDE, "")
+    if mark is None or not override:
+        return mark
+    replaced: pytest.Mark = getattr(pytest.mark, mark.name)(**{**mark.kwargs, MARKERS[mark.name][0]: override}).mark
+    return replaced
+
+
+def is_one_test(mark: pytest.Mark) -> bool:
+    """Return whether a test on several numbers of ranks is one test: they are a text or a range, and not a list."""
+    return isinstance(_given(mark), (str, range))
+
+
+def _given(mark: pytest.Mark) -> Any:
+    """Return the numbers of ranks in a marker."""
+    argument, default = MARKERS[mark.name]
+    return mark.kwargs.get(argument, mark.args[0] if mark.args else mark.kwargs.get("min_size", default))
 
 
 def misspelled(node: pytest.Item) -> str:
@@ -66,15 +93,38 @@ def sizes(mark: pytest.Mark) -> Sequence[int]:
     for name in set(mark.kwargs).difference(ARGUMENTS):
         if similar := get_close_matches(name, ARGUMENTS, 1):  # others may be for other plugins
             raise pytest.UsageError(f"@pytest.mark.{mark.name}: {name} is unknown; did you mean {similar[0]}?")
-    argument, default = MARKERS[mark.name]
-    given: Any = mark.kwargs.get(argument, mark.args[0] if mark.args else mark.kwargs.get("min_size", default))
+    argument, given = MARKERS[mark.name][0], _given(mark)
+    if isinstance(given, str):
+        return _in_text(given, f"@pytest.mark.{mark.name}: {argument} = ")
     several = [given] if isinstance(given, int) else given
-    if not isinstance(several, Sequence) or isinstance(several, str) or not several:
-        raise pytest.UsageError(f"@pytest.mark.{mark.name}: {argument} must be a number or a list of numbers, not {given!r}")
+    if not isinstance(several, Sequence) or not several:
+        raise pytest.UsageError(
+            f"@pytest.mark.{mark.name}: {argument} must be a number, a list of numbers or a text like '1..16', not {given!r}"
+        )
     for size in several:
         if isinstance(size, bool) or not isinstance(size, int) or size < 1:
             raise pytest.UsageError(f"@pytest.mark.{mark.name}: {argument} is {size!r}; it must be an integer of at least 1")
-    return list(several)
+    return sorted(several) if isinstance(given, range) else list(several)
+
+
+def _in_text(text: str, option: str) -> list[int]:
+    """Return the numbers of ranks in a text such as `1..8,16`."""
+    from fakempi.core.collectives_package import load_despite_shadowing
+
+    load_despite_shadowing()
+    from fakempi.core.rank_numbers import numbers  # few markers have a text
+
+    try:
+        return numbers(text, option)
+    except ValueError as error:
+        sentence = str(error)
+        raise pytest.UsageError(sentence if sentence.startswith(option) else f"{option}{text}: {sentence}") from None
+
+
+def override(config: pytest.Config, text: str) -> None:
+    """Let all markers have the numbers of ranks in a text."""
+    _in_text(text, "--mpi-ranks=")
+    config.stash[OVERRIDE] = text
 
 
 def parametrize(metafunc: pytest.Metafunc, mark: pytest.Mark) -> None:
@@ -82,16 +132,23 @@ def parametrize(metafunc: pytest.Metafunc, mark: pytest.Mark) -> None:
     if mark.name == "mpiexec" and "mpiexec_n" in metafunc.fixturenames:
         return
     several = sizes(mark)
-    if len(several) > 1:
+    if len(several) > 1 and not is_one_test(mark):
         metafunc.fixturenames.append(SIZE)
         metafunc.parametrize(SIZE, several, ids=[f"{MARKERS[mark.name][0]}{size}" for size in several])
 
 
 def size_of(item: pytest.Item, mark: pytest.Mark) -> int:
-    """Return the number of ranks of this test."""
+    """Return the number of ranks of this test; for one test on several numbers, that of the current run."""
+    if NUMBER in item.stash:
+        return item.stash[NUMBER]
     params = item.callspec.params if hasattr(item, "callspec") else {}
     size = params.get(SIZE, params.get("mpiexec_n") if mark.name == "mpiexec" else None)
     return int(size) if size is not None else sizes(mark)[0]
+
+
+def sizes_of(item: pytest.Item, mark: pytest.Mark, several: bool) -> Sequence[int]:
+    """Return the numbers of ranks of the current run of a test: with `several`, all of its marker if it is not one test."""
+    return sizes(mark) if several and NUMBER not in item.stash else [size_of(item, mark)]
 
 
 def without_size(nodeid: str) -> str:

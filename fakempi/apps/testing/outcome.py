@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from ast import literal_eval
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from unittest import SkipTest
@@ -31,6 +32,7 @@ from fakempi.errors.records import Finding
 from fakempi.errors.tracebacks import shorten
 from fakempi.mpi.base.current import current_rank, running_process
 from fakempi.mpi.base.environment import Wtime
+from fakempi.mpi.diagnostics.results import ProgramResults
 
 SKIPS = (pytest.skip.Exception, SkipTest)
 
@@ -53,6 +55,8 @@ class RanksOutcome:
     names: dict[int, str] = field(default_factory=dict)  # of spawned processes
     xpassed: str = ""  # why the test was expected to fail, if it passed
     output: dict[str, dict[int | None, list[str]]] = field(default_factory=dict)
+    results: ProgramResults | None = None  # of `fakempi.result`
+    drawn: Mapping[str, Any] = field(default_factory=dict)  # the arguments from Hypothesis
 
     @property
     def failed(self) -> dict[int, BaseException]:
@@ -88,7 +92,18 @@ class RanksOutcome:
             lines += [f"{headline(self.findings)}:", *(f"  {line}" for line in findings_in_lines(self.findings))]
         command = explained_by(self.verdict) if self.verdict is not None else ""
         lines += [f"for details, run: {command}"] if command else []
-        return "\n".join([*lines, f"replay: {replay}"])
+        return "\n".join([*lines, *self._example(), f"replay: {replay}"])
+
+    def _example(self) -> list[str]:
+        """Return the decorator that repeats the arguments from Hypothesis, if they can be written as literals."""
+        texts = [f"{name}={value!r}" for name, value in self.drawn.items()]
+        try:
+            for value in self.drawn.values():
+                if literal_eval(repr(value)) != value:
+                    return []
+        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+            return []
+        return [f"decorator: @example({', '.join(texts)})"] if texts else []
 
     @property
     def why_stuck(self) -> str:
@@ -158,6 +173,7 @@ def on_every_rank(
 
     def main(comm: Any) -> None:
         __tracebackhide__ = True
+        outcome.results = running_process().universe.state(ProgramResults)
         try:
             call(comm)
         except (Exception, pytest.skip.Exception, pytest.fail.Exception) as error:

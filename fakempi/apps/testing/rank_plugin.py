@@ -16,7 +16,7 @@ import pytest
 
 from fakempi.apps.testing import environment
 from fakempi.apps.testing.fixtures import capturing, comms, paths
-from fakempi.apps.testing.markers import HELP, marker_of, not_on_ranks, parametrize
+from fakempi.apps.testing.markers import HELP, OVERRIDE, marker_of, not_on_ranks, parametrize
 from fakempi.apps.testing.rank_session import NOT_ON_A_RANK, OptionValues
 
 
@@ -57,6 +57,7 @@ class RankPlugin:
         """Register fixtures and markers, and copy options that conftest has defined."""
         outer = self.item.config
         config.stash[environment.ENVIRONMENT] = environment.Environment(comm=self.comm)
+        config.stash[OVERRIDE] = outer.stash.get(OVERRIDE, "")
         for fixtures in (capturing, comms, paths):
             config.pluginmanager.register(fixtures)
         for line in (*HELP, *outer.getini("markers")):

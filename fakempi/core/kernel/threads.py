@@ -88,8 +88,8 @@ class Threads:
             raise crash
 
     def _is_hubs_turn(self, loop: Any, seconds: float) -> bool:  # spurious and missed wake-ups at the end are harmless
-        woken = (loop.ending and loop.running is None) or self.hub.wait(seconds)
-        self.hub.clear()
+        if woken := (loop.ending and loop.running is None) or self.hub.wait(seconds):  # else it may be set by now
+            self.hub.clear()
         return self.crash is not None or (loop.running is None and (woken or loop.ending))
 
     def _start(self, loop: Loop, task: Task) -> None:

@@ -168,7 +168,9 @@ class ReportText:
         return list(groups.values())
 
     def _call(self, record: BlockedRank, naming: Callable[[int, AwaitedEvent], str]) -> str:
-        """Return the call: `Recv(source=0, tag=7)`; of several events, the first three."""
+        """Return the call: `Recv(source=0, tag=7)`; of several events, three. A watched rank has other text, too."""
+        if not record.events and not record.call.replace(".", "").isidentifier():
+            return record.call
         rank = self.names.rank(record.rank)
         events = list(dict.fromkeys(self._event_text(rank, event, naming) for event in record.events))
         if len(events) > 3:
@@ -182,10 +184,16 @@ class ReportText:
             if id(event) not in self.missing:
                 self.missing[id(event)] = self.names.text(event.awaits, 6)
             return f"waits for {self.missing[id(event)]}{event.where}"
-        tag = "ANY" if event.tag is None else event.tag
+        peer = _written(event.peer_written, naming(rank, event))
+        tag = _written(event.tag_written, "ANY" if event.tag is None else str(event.tag))
         if event.kind == "receive":
-            return f"source={naming(rank, event)}, tag={tag}{event.where}"
-        return f"dest={naming(rank, event)}, tag={tag}, {counted(event.nbytes, 'byte')}{event.where}"
+            return f"source={peer}, tag={tag}{event.where}"
+        return f"dest={peer}, tag={tag}, {counted(event.nbytes, 'byte')}{event.where}"
+
+
+def _written(expression: str, value: str) -> str:
+    """Return an argument as the program has it, with its value: `right (3)`."""
+    return f"{expression} ({value})" if expression and expression.replace(" ", "") != value else value
 
 
 def _absolute(rank: int, event: AwaitedEvent) -> str:

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fakempi.core.stack_depth import exchange, getrecursionlimit, show_own_limit
 from fakempi.errors.paths import short_path
 from fakempi.isolation.patches import Patches, RunningState
 from fakempi.isolation.rank_state import RankState
@@ -116,7 +117,8 @@ class LibrarySettings:
     def patch(self) -> None:
         """Patch modules that are always loaded."""
         self._before(os, "umask", _value("umask", _read_umask, os.umask))
-        self._before(sys, "setrecursionlimit", _value("recursion", sys.getrecursionlimit, _forgiving(sys.setrecursionlimit)))
+        show_own_limit(self.patches.set)
+        self._before(sys, "setrecursionlimit", _value("recursion", getrecursionlimit, exchange))
         self._before(sys, "setswitchinterval", _value("interval", sys.getswitchinterval, sys.setswitchinterval))
         if hasattr(sys, "setdlopenflags"):
             self._before(sys, "setdlopenflags", _value("dlopen flags", sys.getdlopenflags, sys.setdlopenflags))

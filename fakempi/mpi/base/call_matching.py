@@ -17,8 +17,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
+from fakempi.core.reports.written_arguments import written_arguments
 from fakempi.errors.classes import ERR_NOT_SAME
-from fakempi.mpi.base.call_site import call_and_site, call_site
+from fakempi.mpi.base.call_site import call_and_site, call_site, frame_at, public_call
 from fakempi.mpi.base.current import current_name, current_process, running_process
 from fakempi.mpi.base.mpi_errors import call_mismatch, mpi_error
 
@@ -234,7 +235,14 @@ def _compare(entry: CallEntry, facts: Mapping[str, object]) -> None:
                 i = next(i for i, (one, two) in enumerate(zip(value, other, strict=True)) if one != two)
                 name, value, other = f"item {i} of {name}", value[i], other[i]
             here, there = f"{value} here ({call_site()})", f"{other} on {rank_name} ({site})"
-            raise mpi_error(ERR_NOT_SAME, f"{name} is {here} but {there}: all ranks must agree.")
+            raise mpi_error(ERR_NOT_SAME, f"{_as_written(name)} is {here} but {there}: all ranks must agree.")
+
+
+def _as_written(name: str) -> str:
+    """The name of a parameter, with the argument of the current call as the program has it: `root=boss`."""
+    call, frame = public_call(frame_at(1))
+    written = {} if frame is None else written_arguments(call, frame.f_code, frame.f_lasti, frame.f_lineno)
+    return f"{name}={written[name]}" if name in written else name
 
 
 def _compare_traffic(entry: CallEntry, rank: int, mine: Traffic, place: str) -> None:

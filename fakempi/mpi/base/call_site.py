@@ -199,18 +199,20 @@ class Origin:
     Programs make requests by the million, so a process has one origin for each site (`Origins`).
     """
 
-    __slots__ = ("call", "code", "open", "place", "sends")
+    __slots__ = ("call", "code", "instruction", "open", "place", "sends")
 
     def __init__(self, call: str, frame: FrameType | None) -> None:
         self.call, self.place = call, site_of(frame)
         self.code = None if frame is None else frame.f_code  # kept alive: the key of `Origins` is its address
+        self.instruction = 0 if frame is None else frame.f_lasti
         self.open = 0
         self.sends = 0  # how many operations that send were started there, if the run counts them
 
     def closed(self) -> Origin:
         """A copy without open requests, for a message whose request is complete."""
         other = object.__new__(Origin)
-        other.call, other.place, other.code, other.open, other.sends = self.call, self.place, self.code, 0, 0
+        other.call, other.place, other.code, other.instruction = self.call, self.place, self.code, self.instruction
+        other.open = other.sends = 0
         return other
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-NO_EFFECT = frozenset("BEIPSqsu")
-"""Options about files, modules and buffers of the interpreter. Here they are accepted and ignored."""
+NO_EFFECT = frozenset("EIPSsu")
+"""Options about variables, modules and buffers of the interpreter. Here they are accepted and ignored."""
 
-EFFECTIVE = frozenset("ObdvWX")
-"""Options that change how programs run. An interpreter has to be started with them."""
+EFFECTIVE = frozenset("BObdqvWX")
+"""Options that programs can see, in `sys.flags` or by what they do. An interpreter has to be started with them."""
 
 WITH_VALUE = frozenset("WX")
 

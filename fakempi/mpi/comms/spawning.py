@@ -184,7 +184,8 @@ def _command_line(command: str, args: Any) -> list[str]:
         options, program = python_options(arguments)
         if not program:
             raise mpi_error(ERR_SPAWN, f"{command} has nothing to run: args must begin with a script or -m and a module.")
-        if options:
+        ours, _ = python_options(sys.orig_argv[1:])
+        if options := [option for option in options if option not in (*ours, "-B", "-q")]:  # -B and -q change no result
             sentence = f"the options {' '.join(options)} of Python cannot be applied to spawned ranks only."
             raise mpi_error(ERR_SPAWN, f"{sentence} Start fakempi with them: python {' '.join(options)} -m fakempi run ...")
         return program

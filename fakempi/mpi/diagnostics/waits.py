@@ -12,6 +12,7 @@ from fakempi.core.kernel.task import Task
 from fakempi.core.network.envelope import Envelope, PostedReceive
 from fakempi.core.network.matching import Mailbox
 from fakempi.core.reports.deadlock import Unreceived, positions, report
+from fakempi.core.reports.written_arguments import written_arguments
 from fakempi.errors import DeadlockError
 from fakempi.errors.records import AwaitedEvent, BlockedRank, NearMiss
 from fakempi.mpi.base.call_matching import PERSISTENT, TAGS, missing_processes
@@ -107,11 +108,26 @@ def _blocked_rank(universe: Universe, task: Task, frame: FrameType | None, polls
     if isinstance(task.body, ChildTask):
         call, site = task.body.call, task.body.site
     thread = task.handle.name if task.owner.started(task) else ""
-    awaited = (_awaited_event(universe, operation) for operation in _operations(task.reason))
-    events = tuple(event for event in awaited if event is not None)
+    pairs = ((operation, _awaited_event(universe, operation)) for operation in _operations(task.reason))
+    events = tuple(_with_arguments(event, operation, call, program) for operation, event in pairs if event is not None)
     any_suffices = isinstance(task.reason, tuple) and task.reason[:1] == ("any",)
     since = universe.loop.now if polls else task.since
     return BlockedRank(task.owner.number, call, site, since, events, any_suffices, polls, thread)
+
+
+def _with_arguments(event: AwaitedEvent, operation: Operation, call: str, frame: FrameType | None) -> AwaitedEvent:
+    """Add the arguments that the program has written, in the call that waits or in the one that made the request."""
+    if event.kind not in ("receive", "send"):
+        return event
+    origin: Any = getattr(operation, "origin", None)
+    if origin is not None and origin.code is not None:
+        written = written_arguments(origin.call, origin.code, origin.instruction, getattr(origin.place, "line", 0))
+    else:
+        written = {} if frame is None else written_arguments(call, frame.f_code, frame.f_lasti, frame.f_lineno)
+    peer, tag = ("source", "recvtag") if event.kind == "receive" else ("dest", "sendtag")
+    if not written:
+        return event
+    return replace(event, peer_written=written.get(peer, ""), tag_written=written.get("tag", written.get(tag, "")))
 
 
 def _operations(reason: object) -> Iterator[Any]:

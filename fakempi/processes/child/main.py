@@ -83,10 +83,12 @@ def main(files: ChildFiles, start: dict[str, Any], stash: dict[str, Any]) -> Non
     imports = ImportHooks()
     compute = install(channel, start, imports)
     # not at the top: `install` replaces the package first
+    from fakempi.core.stack_depth import deepen_stack
     from fakempi.isolation.clocks import patch_clocks
     from fakempi.isolation.os_exec import patch_exec
 
     patch_clocks(setattr, compute, channel.is_rank)
+    deepen_stack(setattr)
     exec_reason = f"rank {start['number']}: the program that replaces this one would not be a rank."
     patch_exec(setattr, lambda: "" if channel.forked else exec_reason)
     end_workers_with(files.lifeline, imports)

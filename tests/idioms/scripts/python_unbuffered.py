@@ -1,6 +1,6 @@
 """`mpiexec -n 2 python -u script.py`."""
 # ranks: 2
-# python: -uB
+# python: -u -s
 
 import sys
 

@@ -5,18 +5,24 @@ import sys
 
 from mpi4py import MPI
 
+
+def write(*words):
+    """Write a line at once: with -u, `print` writes each word alone, and mpiexec mixes the words of several ranks."""
+    sys.stdout.write(" ".join(map(str, words)) + "\n")
+
+
 parent = MPI.Comm.Get_parent()
 if parent == MPI.COMM_NULL:
     between = MPI.COMM_WORLD.Spawn(sys.executable, args=["-u", __file__, "child"], maxprocs=2)
     everyone = between.Merge(high=False)
-    print("parent", everyone.rank, everyone.size, between.remote_size, sys.argv[1:])
+    write("parent", everyone.rank, everyone.size, between.remote_size, sys.argv[1:])
     between.bcast({"x": 1}, root=MPI.ROOT if MPI.COMM_WORLD.rank == 0 else MPI.PROC_NULL)
-    print("ranks of the children", between.allgather(None))
+    write("ranks of the children", between.allgather(None))
 else:
     between = parent
     everyone = parent.Merge(high=True)
-    print("child", everyone.rank, everyone.size, sys.argv[1:], parent.name)
-    print(parent.bcast(None, root=0))
+    write("child", everyone.rank, everyone.size, sys.argv[1:], parent.name)
+    write(parent.bcast(None, root=0))
     parent.allgather(MPI.COMM_WORLD.rank)
 everyone.Free()
 between.Disconnect()

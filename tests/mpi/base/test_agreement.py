@@ -100,7 +100,7 @@ def test_the_kth_call_is_compared_with_the_kth_call() -> None:
         comm.bcast(1, root=comm.rank)
 
     assert clash(main, 2) == (
-        f"bcast on rank 1: root is 1 here (test_agreement.py:N) but 0 on rank 0 (test_agreement.py:N): {AGREE}"
+        f"bcast on rank 1: root=comm.rank is 1 here (test_agreement.py:N) but 0 on rank 0 (test_agreement.py:N): {AGREE}"
     )
 
 
@@ -112,17 +112,17 @@ def test_ranks_are_named_by_their_number_in_the_world() -> None:
         upside_down.Bcast(np.zeros(1), root=upside_down.rank)
 
     places = "1 here (test_agreement.py:N) but 0 on rank 1 (test_agreement.py:N)"
-    assert clash(main) == f"Bcast on rank 0: root is {places}: {AGREE}"
+    assert clash(main) == f"Bcast on rank 0: root=upside_down.rank is {places}: {AGREE}"
 
 
 # -- different arguments ------------------------------------------------------------------------------------------
 
 DIFFERENT: dict[str, tuple[Callable[..., Any], str]] = {
-    "root of Bcast": (lambda comm: comm.Bcast(np.zeros(1), comm.rank), "root is 1 here (@) but 0 on rank 0 (@)"),
+    "root of Bcast": (lambda comm: comm.Bcast(np.zeros(1), comm.rank), "root=comm.rank is 1 here (@) but 0 on rank 0 (@)"),
     "size of Bcast": (
         lambda comm: comm.Bcast(np.zeros(1 + comm.rank)), "the size in bytes is 16 here (@) but 8 on rank 0 (@)",
     ),
-    "root of gather": (lambda comm: comm.gather(1, comm.rank), "root is 1 here (@) but 0 on rank 0 (@)"),
+    "root of gather": (lambda comm: comm.gather(1, comm.rank), "root=comm.rank is 1 here (@) but 0 on rank 0 (@)"),
     "size of Gather": (
         lambda comm: comm.Gather(np.zeros(1 + comm.rank), np.zeros(2)),
         "the size in bytes is 16 here (@) but 8 on rank 0 (@)",

@@ -160,7 +160,7 @@ def test_all_ranks_must_prepare_the_same_call() -> None:
         comm.Reduce_init(np.zeros(1), np.zeros(1), root=comm.rank)
 
     here = rf"\(test_persistent\.py:{main.__code__.co_firstlineno + 1}\)"
-    words = rf"Reduce_init on rank 1: root is 1 here {here} but 0 on rank 0 {here}: all ranks must agree\.$"
+    words = rf"Reduce_init on rank 1: root=comm\.rank is 1 here {here} but 0 on rank 0 {here}: all ranks must agree\.$"
     with pytest.raises(fakempi.RankError, match=words):
         run(main, 2)
 

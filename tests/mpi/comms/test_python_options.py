@@ -13,7 +13,8 @@ from fakempi.mpi.comms.python_options import python_options
     ("words", "options", "rest"),
     [
         ("work.py -O", [], ["work.py", "-O"]),
-        ("-u -B -m pkg -u", [], ["-m", "pkg", "-u"]),
+        ("-u -E -m pkg -u", [], ["-m", "pkg", "-u"]),
+        ("-uBq work.py", ["-B", "-q"], ["work.py"]),
         ("-uO work.py", ["-O"], ["work.py"]),
         ("-OO -W error -Xdev -c pass", ["-O", "-O", "-Werror", "-Xdev"], ["-c", "pass"]),
         ("-uWerror -X utf8 -", ["-Werror", "-Xutf8"], ["-"]),
@@ -32,7 +33,7 @@ def test_options_for_spawned_ranks_only_are_rejected() -> None:
 
     def main(comm: MPI.Intracomm) -> str:
         with pytest.raises(MPI.Exception) as caught:
-            comm.Spawn("python", ["-u", "-W", "error", "work.py"])
+            comm.Spawn("python", ["-u", "-B", "-W", "error", "work.py"])
         return str(caught.value)
 
     text = "Spawn on rank 0: the options -Werror of Python cannot be applied to spawned ranks only."

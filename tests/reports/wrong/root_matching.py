@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 EXPECTED = "RankError"
-WORDS = "root is"
+WORDS = "root=comm.rank is"
 RANKS = 2
 
 

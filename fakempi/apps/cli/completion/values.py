@@ -170,6 +170,10 @@ def _formats(place: Place) -> Iterable[Candidate]:
     return [(name, "") for name in ("text", "json", "json:")]
 
 
+def _comparisons(place: Place) -> Iterable[Candidate]:
+    return [(name, "") for name in ("output", "lines", "none", "across")]
+
+
 BY_NAME: dict[tuple[str, str], Values] = {
     ("list", "operation"): _operations,
     ("compare", "operation"): _operations,
@@ -178,6 +182,7 @@ BY_NAME: dict[tuple[str, str], Values] = {
     ("tune", "operations"): _list_of(_operations),
     ("run", "algorithms"): _requests,
     ("check", "algorithms"): _requests,
+    ("check", "compare"): _list_of(_comparisons),
     ("run", "findings"): _formats,
     ("lint", "select"): _list_of(_codes),
     ("lint", "ignore"): _list_of(_codes),
@@ -190,8 +195,8 @@ BY_NAME: dict[tuple[str, str], Values] = {
 
 BY_METAVAR: dict[str, Values] = {
     **dict.fromkeys(("FILE", "DIR", "script.py [arguments]", "None"), _files),
-    **dict.fromkeys(("F", "FROM..TO", "K", "LIST", "MIB", "N", "NAME", "PAGE", "PATTERN", "PERCENT", "R", "R@T"), _nothing),
-    **dict.fromkeys(("RANK", "S", "SIZE", "TOKEN", "TYPE", "W"), _nothing),
+    **dict.fromkeys(("F", "FROM..TO", "K", "LIST", "MIB", "N", "NAME", "PAGE", "PATTERN", "PERCENT", "R"), _nothing),
+    **dict.fromkeys(("R@K", "R@T", "RANK", "S", "SIZE", "TOKEN", "TYPE", "W"), _nothing),
     "COMMAND": _commands,
     "KIND": _kinds,
     "MODEL": _cost_models,

@@ -22,10 +22,9 @@ examples:
 
 The default directory is the current one if it contains exercises, otherwise
 mpi_course. Files that you have edited are not overwritten. Without a terminal,
-the command copies the exercises and ends. Keys on a terminal: r run, t timeline,
-h hint, s solution (after a pass or three failed tries), c check, n next, b back,
-l list, q quit.
-Programs run in a separate process with limits.
+the command copies the exercises and ends. Keys on a terminal: r run,
+t timeline, h hint, s solution (after a pass or three failed tries), c check,
+n next, b back, l list, q quit. Programs run in a separate process with limits.
 
 exit code: 0 if the exercise passes, 1 if not, 2 for a usage error.
 """
@@ -46,13 +45,13 @@ def add_learn(learn: ArgumentParser) -> None:
     action.add_argument("--reset", metavar="N", help="restore the original file")
     action.add_argument("--solution", metavar="N", help="print a solution")
     action.add_argument("--teacher", metavar="N", help="print the note for teachers")
-    action.add_argument("--grade", metavar="DIR", nargs="+", help="grade students' directories, or a folder of them")
+    action.add_argument("--grade", metavar="DIR", nargs="+", help="grade students' directories, or one that contains them")
     learn.add_argument("--weights", metavar="W", help="points of the exercises to grade: 1=2,3=0.5, or a file")
     learn.add_argument("--feedback", metavar="DIR", help="with --grade: write a file and timelines for each student to DIR")
     learn.add_argument("--format", choices=FORMATS, default="csv", help=f"with --grade: {', '.join(FORMATS)} (default csv)")
     learn.add_argument("--json", action="store_true", help="print the results of --check, --list and --grade as JSON")
     learn.add_argument("--from", dest="more", metavar="DIR", action="append", default=[], help="add the exercises in DIR")
-    learn.add_argument("--seconds", type=seconds, metavar="S", default=10.0, help="CPU time limit of a check (default 10)")
+    learn.add_argument("--seconds", type=seconds, metavar="S", default=10.0, help="CPU time of a check (default 10)")
     learn.add_argument("--memory", type=_megabytes, metavar="MIB", default=4096, help="memory limit (default 4096)")
     learn.add_argument("--jobs", type=jobs, metavar="N", help="parallel checks of --grade (default: one per core)")
 

@@ -6,10 +6,24 @@ from argparse import REMAINDER, SUPPRESS, ArgumentParser
 from functools import partial
 
 from fakempi.apps.cli.options.models import add_figure
-from fakempi.apps.cli.options.values import death, factor, format_name, integer, jobs, positive, seconds, seconds_or_zero
+from fakempi.apps.cli.options.values import (
+    compared,
+    death,
+    death_at_call,
+    factor,
+    format_name,
+    integer,
+    jobs,
+    positive,
+    seconds,
+    seconds_or_zero,
+)
 
 CPU_SCALE = "charge the CPU time between two MPI calls, times F, to the rank's clock; measured, so it varies between runs"
 POLL_COST = "modeled cost, in seconds, of an unsuccessful test or probe when no other rank can run (default 1e-6)"
+HASH_SEEDS = (
+    "each rank has its own hashes of texts, as under mpiexec: finds communication in the order of a set; implies --processes"
+)
 FUSED = (
     "simulate a collective call from the schedule of its algorithm: auto (default) where the result is exact; never; "
     "always, with an error where it is not exact"
@@ -18,7 +32,17 @@ BACKEND = "run ranks on greenlets (fast) or on threads; auto (default): greenlet
 MIXING = "bounded mixing: combine non-default choices at most K decisions apart"
 LAUNCHER = "set the environment variables of this launcher, such as PMI_RANK (default mpich)"
 IGNORE = "suppress findings of this kind, or kinds with commas: message-lost,file-leak"
-COMPARE_OUTPUT = "what to compare between schedules: output (default) with its order, lines in any order, or none"
+COMPARE_OUTPUT = (
+    "what to compare between schedules: output (default) with its order, lines in any order, or none; across: also results "
+    "between the numbers of ranks (none,across)"
+)
+KILL_CALL = "rank R dies at its K-th call of a method of a communicator, request, message, window or file"
+SKEW = "instead of a search: one run per rank, which is 1 ms late at every MPI call"
+KILL_EACH = (
+    "instead of a search: each rank dies at each of its MPI calls, in at most --runs runs; programs with ULFM must survive"
+)
+ACROSS = "compare results between the numbers of ranks: those of fakempi.result, or the output of rank 0"
+TOLERANCE = "with --compare across: relative tolerance of floating-point numbers (default 1e-9)"
 
 
 def add_run(run: ArgumentParser) -> None:
@@ -43,16 +67,21 @@ def add_run(run: ArgumentParser) -> None:
         help="format of findings; json:FILE writes a file",
     )  # fmt: skip
     run.add_argument("--ignore", metavar="KIND", action="append", default=[], help=IGNORE)
+    run.add_argument("--compare", choices=("across",), help=ACROSS)
+    run.add_argument("--tolerance", type=factor, metavar="R", help=TOLERANCE)
     run.add_argument("--cpu-scale", type=factor, metavar="F", default=0.0, help=CPU_SCALE)
     run.add_argument("--poll-cost", type=seconds_or_zero, metavar="S", default=1e-6, help=POLL_COST)
     run.add_argument("--timeout", type=seconds, metavar="S", help="stop after S seconds, and show where each rank is")
     run.add_argument("--fused", choices=("auto", "never", "always"), default="auto", help=FUSED)
     run.add_argument("--kill", type=death, metavar="R@T", action="append", help="rank R dies at T modeled seconds")
+    run.add_argument("--kill-call", type=death_at_call, metavar="R@K", action="append", help=KILL_CALL)
+    run.add_argument("--skew", type=integer, metavar="R", action="append", help="rank R is 1 ms late at every MPI call")
     run.add_argument("--progress", action="store_true", help="report progress periodically, even without a terminal")
     run.add_argument("--processes", action="store_true", help="run each rank in a process (also FAKEMPI_PROCESSES=1)")
     run.add_argument(
         "--debug", type=int, metavar="RANK", action="append", default=[], help="run a rank under pdb; implies --processes"
     )
+    run.add_argument("--hash-seeds", action="store_true", help=HASH_SEEDS)
     port_help = "with --debug: wait for an editor (debugpy) on this port instead of pdb"
     port = partial(integer, minimum=1024, maximum=65000)
     run.add_argument("--debug-port", type=port, metavar="N", default=0, help=port_help)
@@ -102,7 +131,10 @@ def add_check(check: ArgumentParser) -> None:
     check.add_argument("--data", choices=("early", "late"), help="move data of nonblocking calls early, or late")
     check.add_argument("--mixing", type=integer, metavar="K", help=MIXING)
     check.add_argument("--polls", type=integer, metavar="K", help="most unsuccessful tests in a row (default: 2 to 16)")
-    check.add_argument("--compare", choices=("output", "lines", "none"), default="output", help=COMPARE_OUTPUT)
+    check.add_argument("--compare", type=compared, metavar="WHAT", default="output", help=COMPARE_OUTPUT)
+    check.add_argument("--tolerance", type=factor, metavar="R", help=TOLERANCE)
+    check.add_argument("--skew", action="store_true", help=SKEW)
+    check.add_argument("--kill-each", action="store_true", help=KILL_EACH)
     check.add_argument("--seed", type=int, metavar="S", default=0, help="seed of the random part of the search")
     check.add_argument("--first", action="store_true", help="stop at the first failure")
     check.add_argument("--cost", metavar="MODEL", help="cost model (default: zero_cost); see fakempi run --help")

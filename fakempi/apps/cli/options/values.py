@@ -14,6 +14,15 @@ def format_name(text: str) -> str:
     return text
 
 
+def compared(text: str) -> str:
+    """Return what `fakempi check` compares: between schedules output, lines or none; `across`: between numbers of ranks."""
+    parts = [part.strip() for part in text.split(",")]
+    between = [part for part in parts if part != "across"]
+    if len(parts) > 2 or len(between) > 1 or len(set(parts)) < len(parts) or not {*between} <= {"output", "lines", "none"}:
+        raise ArgumentTypeError(f"{text} is not a comparison: use output, lines, none, across, or lines,across")
+    return ",".join(parts)
+
+
 def factor(text: str) -> float:
     """Return a factor of at least 0."""
     try:
@@ -32,6 +41,14 @@ def death(text: str) -> tuple[int, float]:
         return int(rank), float(time)
     except ValueError:
         raise ArgumentTypeError(f"{text} is not a rank and a time, like 3@2.5e-3") from None
+
+
+def death_at_call(text: str) -> tuple[int, int]:
+    """Return the rank and the call of `R@K`."""
+    rank, _, call = text.partition("@")
+    if not (rank.isdecimal() and call.isdecimal() and int(call) >= 1):
+        raise ArgumentTypeError(f"{text} is not a rank and the number of its call, like 3@2")
+    return int(rank), int(call)
 
 
 def seconds(text: str) -> float:

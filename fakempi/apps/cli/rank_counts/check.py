@@ -11,8 +11,9 @@ from time import monotonic
 
 from rich.console import Console
 
-from fakempi.apps.cli.console import console, print_text
+from fakempi.apps.cli.console import console, print_command, print_text
 from fakempi.apps.cli.interrupts import INTERRUPTED, TERMINATED, Terminated, terminable
+from fakempi.apps.cli.rank_counts.across import AcrossNumbers, compares_across
 from fakempi.apps.cli.rank_counts.budget import Budget
 from fakempi.apps.cli.rank_counts.parsing import numbers_of
 from fakempi.apps.cli.rank_counts.refusal import may_refuse, refusal
@@ -33,6 +34,7 @@ class NumberedCheck:
     ----------
     results : the result of each number so far
     so_far : the state of the current search
+    across : the comparison of the results, with `--compare across`
     shown : options, script and exploration of the smallest number that fails, or of the last one
     """
 
@@ -43,6 +45,7 @@ class NumberedCheck:
         self.results: list[NumberResult] = []
         self.so_far = Exploration()
         self.current = numbers[0]
+        self.across = AcrossNumbers(self._program, options, self._next_input) if compares_across(options) else None
         self.shown: tuple[Namespace, Program, Exploration] | None = None
 
     def run(self, out: Console) -> None:
@@ -73,13 +76,22 @@ class NumberedCheck:
         if message:
             return NumberResult(nprocs, "refused", f"refused by the program: {message}", duration)
         failing = bool(exploration.failures)
-        if self.shown is None or not self.shown[2].failures:
+        if not any(result.kind == "fails" for result in self.results):
             self.shown = options, script, exploration
         text = f"fails: {exploration.verdict}" if failing else exploration.verdict
         if not exploration.exhausted and not (failing and options.first):
             text += _used_up(spent >= runs, runs, seconds is not None and duration >= seconds, seconds or 0.0)
         kind = "fails" if failing else "clean" if exploration.exhausted else "so far"
+        if not failing and self.across is not None:
+            with restored_input(sys.stdin):
+                difference = self.across.differs(nprocs)
+            if difference:
+                kind, text = "fails", f"fails: {difference}"
+            duration = monotonic() - started
         return NumberResult(nprocs, kind, text, duration)  # type: ignore[arg-type]  # one of the kinds
+
+    def _next_input(self) -> None:
+        sys.stdin = self.recorded.stream()
 
     def _program(self) -> Program:
         options = self.options
@@ -114,6 +126,10 @@ def check_numbers(command: list[str], options: Namespace) -> int:
         if failing:
             print_text(out, f"on {counted(failing, 'rank', ',')}:", "bold")
             report_failures(out, exploration, script, failing, of_number)
+            if check.across is not None and check.across.differing == failing:
+                for line in check.across.report:
+                    print_text(out, line)
+                print_command(out, "replay: ", ["fakempi", "run", *check.across.replay(failing), *command])
         if options.figure:
             write_figure(exploration, of_number, width)
         for remark in exploration.remarks():

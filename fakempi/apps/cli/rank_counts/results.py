@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from fakempi.apps.cli.rank_counts.parsing import on_ranks
+from fakempi.core.rank_numbers import on_ranks
 
 Kind: TypeAlias = Literal["clean", "so far", "refused", "fails", "not run"]
 """How a number ended: no failure in all or in some schedules, rejected by the program, a failure, or no run."""

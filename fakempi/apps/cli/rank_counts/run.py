@@ -10,15 +10,19 @@ import sys
 from argparse import Namespace
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from time import monotonic
 from typing import Any
 
-from fakempi.apps.cli.rank_counts.parsing import are_several, check_single, numbers_of
+from fakempi.apps.cli.rank_counts.across import AcrossNumbers, compares_across
+from fakempi.apps.cli.rank_counts.across import check_options as check_comparison
+from fakempi.apps.cli.rank_counts.parsing import check_single, numbers_of
 from fakempi.apps.cli.rank_counts.refusal import may_refuse, refusal
-from fakempi.apps.cli.rank_counts.results import NumberResult, verdict
+from fakempi.apps.cli.rank_counts.results import FAILS, NumberResult, verdict
 from fakempi.apps.cli.running import ScriptEnd, command_of, print_error, ranks_of, run_command, script_of
 from fakempi.apps.cli.searches.recorded_input import RecordedInput, restored_input
 from fakempi.core import options as parse
+from fakempi.core.rank_numbers import are_several
 from fakempi.errors.plurals import counted
 from fakempi.processes.program import wants_processes
 
@@ -26,6 +30,7 @@ from fakempi.processes.program import wants_processes
 def run_script(options: Namespace) -> int:
     """Run the script; returns the exit code."""
     command = command_of(options)
+    check_comparison(options)
     if are_several(options.ranks):
         return run_numbers(command, options)
     check_single(options)
@@ -45,6 +50,9 @@ def run_numbers(command: list[str], options: Namespace) -> int:
     code, note = 0, ""
     with restored_input(sys.stdin):
         next_input = _inputs(options)
+        across = None
+        if compares_across(options):
+            across = AcrossNumbers(partial(script_of, command, options), options, next_input)
         for nprocs in numbers:
             if not options.quiet:
                 print_error(f"fakempi: {counted(nprocs, 'rank', ',')}")
@@ -57,15 +65,22 @@ def run_numbers(command: list[str], options: Namespace) -> int:
                 code, note = end.code, f"interrupted on {counted(nprocs, 'rank', ',')}"
                 break
             next_input()
-            results.append(_result(command, nprocs, end, options, monotonic() - started))
-            codes.setdefault(results[-1].kind, end.code)
+            result, failed = _result(command, nprocs, end, options, monotonic() - started), end.code
+            if result.kind == "clean" and across is not None and (difference := across.differs(nprocs)):
+                result, failed = NumberResult(nprocs, "fails", f"fails: {difference}", monotonic() - started), FAILS
+            results.append(result)
+            codes.setdefault(result.kind, failed)
             if results[-1].kind == "fails" and not options.all_numbers:
                 break
     width = len(str(numbers[-1]))
     lines = [result.line(width) for result in results] + [note] * bool(note) + [verdict(results, numbers, "passes")]
     failing = next((result.nprocs for result in results if result.kind == "fails"), 0)
+    compared = across is not None and failing == across.differing
+    if across is not None and compared:
+        lines += across.report
     if failing:
-        lines.append(f"replay: {shlex.join(_replay_command(options, failing))}")
+        others = across.replay(failing) if across is not None and compared else ["-n", str(failing)]
+        lines.append(f"replay: {shlex.join(_replay_command(options, others))}")
     print_error("\n  ".join([f"fakempi: {options.ranks} ranks", *filter(None, lines)]))
     return code or codes.get("fails", codes.get("clean", codes.get("refused", 0)))
 
@@ -121,23 +136,20 @@ def _result(command: Sequence[str], nprocs: int, end: ScriptEnd, options: Namesp
     return NumberResult(nprocs, "fails", f"fails with exit code {end.code}{reason}", seconds)
 
 
-def _replay_command(options: Namespace, nprocs: int) -> list[str]:
-    """Return the command line of the user with one number of ranks, and without the options for several."""
-    words, command = list(options.argv), ["fakempi"]
+def _replay_command(options: Namespace, ranks: list[str]) -> list[str]:
+    """Return the command line of the user with other numbers of ranks, and without the options for several."""
+    words = list(options.argv)
     own = len(words) - len(options.module or options.code or options.command)  # the script's arguments are not ours
-    skip = False
+    kept, skip = [], False
     for index, word in enumerate(words):
         if skip:
             skip = False
         elif index >= own:
-            command.append(word)
-        elif word in ("-n", "-np"):
-            command += [word, str(nprocs)]
-            skip = True
-        elif word == "--min-ranks":
+            kept.append(word)
+        elif word in ("-n", "-np", "--min-ranks", "--compare", "--tolerance"):
             skip = True
         elif word.startswith("-n") and word.lstrip("-np=") == options.ranks:
-            command.append(f"-n{nprocs}")
-        elif word != "--all" and not word.startswith("--min-ranks="):
-            command.append(word)
-    return command
+            continue
+        elif word != "--all" and not word.startswith(("--min-ranks=", "--compare=", "--tolerance=")):
+            kept.append(word)
+    return ["fakempi", *kept[:1], *ranks, *kept[1:]]

@@ -46,6 +46,12 @@ class CheckedScript:
             raise SystemExit(code)
 
 
+def compared_outcome(text: str) -> str | None:
+    """Return what is compared between schedules: a part of `--compare`, without `across`, or the default."""
+    between = [part for part in text.split(",") if part != "across"] or ["output"]
+    return None if between == ["none"] else between[0]
+
+
 def explored(
     script: Program, nprocs: int, options: Namespace, so_far: Exploration, recorded: RecordedInput, label: str = ""
 ) -> Exploration:
@@ -62,7 +68,7 @@ def explored(
             progress.update(bar, completed=done, description=f"{label}at least {pending:,} more to run{failing}")
 
         others = {
-            "compare": None if options.compare == "none" else options.compare,
+            "compare": compared_outcome(options.compare),
             "stop": "first" if options.first else None, "on_run": report,
         }  # fmt: skip
         of_runs = RunOptions.from_command_line(vars(options), seed=None, strict=True, ignore=suppressions(options))

@@ -1,0 +1,43 @@
+"""End all processes of a job, and leave none."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from contextlib import suppress
+from time import monotonic, sleep
+
+from fakempi.apps.watch.processes import ProcessEntry, descendants, process_entry, process_table
+
+PATIENCE = 2.0
+"""Seconds that the launcher has to end its ranks, before they are killed."""
+
+
+def end_job(launcher: subprocess.Popen[bytes], ranks: list[int]) -> None:
+    """Let the launcher end its ranks; then kill the processes that remain.
+
+    The processes are listed first, as their parent is unknown once the launcher has ended.
+    """
+    table = process_table()
+    targets = descendants(launcher.pid, table)
+    targets += [table[pid] for pid in ranks if pid in table and table[pid] not in targets]
+    if launcher.poll() is None:
+        with suppress(ProcessLookupError):
+            launcher.send_signal(signal.SIGTERM)
+    end = monotonic() + PATIENCE
+    while monotonic() < end and (launcher.poll() is None or any(map(_lives, targets))):
+        sleep(0.02)
+    for each in targets:
+        if _lives(each):
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(each.pid, signal.SIGKILL)
+    if launcher.poll() is None:
+        launcher.kill()
+    launcher.wait()
+
+
+def _lives(process: ProcessEntry) -> bool:
+    """Return whether it is still the same process, and not another that was given its number."""
+    now = process_entry(process.pid)
+    return now is not None and now.start == process.start and now.state != "Z"
