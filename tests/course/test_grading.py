@@ -34,7 +34,7 @@ ALL_BUT_ONE_RANK = SECOND.solution.replace("        return mine\n", "        ret
 
 @pytest.fixture
 def class_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A class_directory of submissions: correct, unchanged, wrong, and nearly correct. Checks run in this process."""
+    """A directory of submissions: correct, unchanged, wrong, and nearly correct. Checks run in this process."""
     monkeypatch.setattr(rows, "judge", partial(judge, apart=False))
     monkeypatch.setattr(rows, "can_fork", lambda: False)
     files: Mapping[str, Mapping[Exercise, str]] = {
@@ -93,7 +93,7 @@ def test_exercises_without_a_weight_are_not_graded(class_directory: Path, tmp_pa
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("nowhere", "the weights nowhere are neither a file nor of the form 1=2,3=0.5."),
+        ("nowhere", "the weights nowhere are not a file, and not of the form 1=2,3=0.5."),
         ("1=much", "the weight '1=much' is not of the form 3=2, with the number of an exercise and its points."),
         ("77=1", "there is no exercise 77: use 1 to 25; fakempi learn --list lists them."),
         ("1=1,01_hello=2", "exercise 01 has two weights."),
@@ -168,7 +168,7 @@ def test_a_symbolic_link_is_not_a_submission(class_directory: Path) -> None:
     assert row.points == 0
 
 
-def test_students_are_found_in_a_folder(class_directory: Path) -> None:
+def test_students_are_found_in_a_directory(class_directory: Path) -> None:
     """A directory with exercises is that of a student; students with the same name get different labels."""
     assert [path.name for path in students([str(class_directory)], COURSE)] == ["ann", "bob", "eve", "zoe"]
     ann = students([str(class_directory / "ann")], COURSE)
