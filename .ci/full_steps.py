@@ -162,10 +162,12 @@ SWEEPS = {
     "fused calls with ties, 10,000 programs": "python tests/fused/random_programs.py 10000 0 ties",
     "other seeds, 10,000 programs": "python tests/semantics/seed_programs.py 10000",
     "changed schedules, 1,000 mutants": "python -m tests.collectives.schedules mutants 1000",
+    "schedules on several cpus and nics, 2,000": "python -m tests.collectives.schedules units 2000",
     "schedules of the catalogue, 2 to 17 ranks": "python -m tests.collectives.schedules catalogue",
     "ranks as processes, 300 programs": "python -m tests.processes.random_programs 300",
     "ends of processes with threads, 200 programs": "python -m tests.processes.ends_with_threads 200",
     "a real MPI, 2,000 programs of each family": "python -m tests.real_mpi.random all 2000",
+    "smallest numbers of ranks, all programs": "python -m tests.numbered",
     "files from others, 10,000 mutants of each kind": "python -m tests.fuzz.files 10000",
     "ratios of CPU times, each with a limit": "python benchmarks/guard.py",
     "more cases of slow tests": "HYPOTHESIS_PROFILE=thorough python -m pytest -n auto -m slow --timeout 7200 "

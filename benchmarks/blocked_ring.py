@@ -100,7 +100,7 @@ def rounds(p=32, m=32 * MB, block=64 * KB):
 
 
 def many_ranks(p=4096, block=32 * KB):
-    """The claims for the picture of demos/05_load_balance.py --ranks 4096: half of the data on rank 0."""
+    """The claims for the picture of demos/09_load_balance.py --ranks 4096: half of the data on rank 0."""
     counts = DISTRIBUTIONS["spike"](p * block * 3 // 2, p)
     ring = RING.time(Case(p, counts=counts), float(T_S), float(T_W))
     blocked = BLOCKED.time(Case(p, counts=counts, parameters={"block_bytes": block}), float(T_S), float(T_W))

@@ -129,6 +129,7 @@ COMMANDS = {
     "bcast_slides.svg": ["compare", "bcast", "-n", "64", "--bytes", "8..1M", "--algorithms", BCAST],
     "schedule.svg": ["schedule", "show", "allreduce/recursive_doubling", "-n", "8", "--bytes", "4k"],
     "calibration.svg": ["calibrate", "--from", str(EPYC / "pairs.csv"), "--placement", str(EPYC / "cores.csv"),
+                        "--ranks-per-node", "128", "--ranks-per-socket", "64", "--ranks-per-cache", "4",
                         "-o", os.devnull],
 }  # fmt: skip
 """Figures that commands draw; comparisons use the cost model of this page."""

@@ -22,7 +22,7 @@ from collectives.catalogue.algorithm import Algorithm
 from collectives.catalogue.declaration import declared_in, warn_of_earlier_form
 from collectives.neighbors import modules_in
 
-SCHEDULE_SUFFIXES = (".goal", ".json", ".xml")
+SCHEDULE_SUFFIXES = (".goal", ".bin", ".json", ".xml")
 """Suffixes of the files that `collectives.schedules` reads."""
 
 GROUP = "fakempi.algorithms"
@@ -53,7 +53,7 @@ def load(path: str | os.PathLike[str]) -> Algorithm:
     """Return the algorithm that a file declares. The file is executed once; later calls return the same object.
 
     During the execution, the file can import modules of its directory. These are then removed from sys.modules. For a
-    schedule file (.goal, .xml or .json), the algorithm executes the schedule, and has the name of the file.
+    schedule file (.goal, .bin, .xml or .json), the algorithm executes the schedule, and has the name of the file.
     """
     file = Path(os.path.expanduser(path)).resolve()
     if file in _loaded:

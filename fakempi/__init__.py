@@ -13,6 +13,7 @@ trace/        the events of a run, as columns
 view/         pictures of a run: terminal, HTML page, SVG
 apps/         command line, pytest plugin, notebook, course, terminal viewer
 compare       public names of the comparison of algorithms
+watch         reports of a program on a real MPI that hangs: `enable`
 errors/       every exception
 
     >>> import fakempi
@@ -34,6 +35,7 @@ _MODULES = {
     "MPI": "fakempi.MPI",
     "compare": "fakempi.compare",
     "strategies": "fakempi.apps.strategies",
+    "watch": "fakempi.watch",
     "Run": "fakempi.core.run_result",
     "run": "fakempi.core.world",
     "explore": "fakempi.modelcheck.search.explore",
@@ -77,6 +79,7 @@ __all__ = sorted([*(_MODULES.keys() - _OPTIONAL.keys()), "__version__"])
 if TYPE_CHECKING:
     from fakempi import MPI as MPI
     from fakempi import compare as compare
+    from fakempi import watch as watch
     from fakempi.apps import strategies as strategies
     from fakempi.core.network.cost import CostModel as CostModel
     from fakempi.core.network.cost import Link as Link

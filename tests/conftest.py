@@ -5,12 +5,15 @@ from __future__ import annotations
 import gc
 import os
 import re
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from zlib import crc32
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.helpers.shared_rewriting import begin_at_the_end, restore_order
 
 gc.disable()  # until all tests are collected: nothing of them is garbage, and the collector visits them again and again
 
@@ -19,7 +22,15 @@ STORED = {} if os.access(Path(__file__).parents[1], os.W_OK) else {"database": N
 settings.register_profile("here", UNHURRIED, max_examples=12, **STORED)
 settings.register_profile("ci", UNHURRIED, max_examples=12, derandomize=True, database=None)
 settings.register_profile("thorough", UNHURRIED, max_examples=1000)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "here"))
+PROFILE = os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "here")
+settings.load_profile(PROFILE)
+
+if PROFILE != "thorough":
+    # Else Hypothesis also draws constants of our sources, for which each worker parses a thousand files in a fresh clone.
+    with suppress(ImportError):
+        from hypothesis.internal.conjecture import providers
+
+        setattr(providers, "_get_local_constants", lambda: providers._local_constants)  # noqa: B010 (a function)
 
 for name in ("CI", "BUILD_NUMBER", "LINES", "FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
     os.environ.pop(name, None)  # with the first two, pytest prints more, also in the tests of the plugin
@@ -31,6 +42,10 @@ if fused := os.environ.get("FAKEMPI_TEST_FUSED"):  # the whole suite has to pass
     assert run.__kwdefaults__ is not None
     run.__kwdefaults__["fused"] = fused
 
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Each test file is compiled by one worker."""
+    begin_at_the_end(config)
 
 
 def pytest_collection_finish() -> None:
@@ -77,11 +92,12 @@ def parameters(item: pytest.Item) -> dict[str, object]:
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest selects by marker
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Draw the cases of the quick set by the names of the tests, and mark the others slow.
 
     A test with a fixture or parameter `backend` runs on one backend, a test marked `quick(n)` with n of its cases.
     """
+    restore_order(config, items)
     drawn: dict[str, list[tuple[int, pytest.Item]]] = {}
     for item in items:
         name, backend = item.nodeid, parameters(item).get("backend")

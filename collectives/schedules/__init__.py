@@ -9,11 +9,11 @@ independent     steps whose order depends on timing
 contracts       what an operation demands of the outputs
 contract_files  what each rank must end with, in a JSON file
 matching        execute a schedule without data: which messages match, and which steps never end
-causality       which steps are ordered
-work            limits of the work of a verification
+ordering        which steps are ordered, and races between those that are not
+monitor         progress and time limit of a verification
+work            limits of the work of a verification, and an estimate of it
 contents        symbolic contents of buffers
 verification    find faults
-races           unordered steps that access the same bytes
 content_faults  wrong contents of outputs
 faults          Fault
 running         the algorithm of a schedule, and its exact claims

@@ -3,59 +3,87 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-import numpy as np
-from numpy.typing import NDArray
-
-from collectives.schedules.contents import Contents
+from collectives.schedules.contents import EMPTY, Contents, Interval, Terms, chunk_size
 from collectives.schedules.contract_files import Piece
 from collectives.schedules.contracts import Contributions
 from collectives.schedules.faults import Fault
 from collectives.schedules.matching import Event, Matching
+from collectives.schedules.monitor import Monitor, ignore
 from collectives.schedules.schedule import Schedule
 from collectives.schedules.step import UNKNOWN, Range
 
 NOTHING = Range(UNKNOWN, 0, 0)
 
 
-def wrong_contents(schedule: Schedule, matching: Matching, demanded: list[list[Piece]], *, ordered: bool) -> Iterator[Fault]:
+def wrong_contents(
+    schedule: Schedule, matching: Matching, demanded: list[list[Piece]], *, ordered: bool, monitor: Monitor = ignore
+) -> Iterator[Fault]:
     """Execute the schedule symbolically and compare the outputs."""
-    contents = Contents(schedule, demanded)
-    carried: dict[Event, NDArray[np.int64]] = {}
+    contents, chunk = Contents(schedule), chunk_size(schedule, demanded)
+    yield from _undefined(schedule, matching, contents, chunk, monitor)
+    verdicts = Verdicts(contents.terms, ordered)
+    for rank, pieces in enumerate(demanded):
+        monitor("outputs", rank, schedule.ranks)
+        for start, nbytes, operands in pieces:
+            intervals = contents.read(rank, schedule.resolve(rank, Range("output", start, nbytes)))
+            for wrong, (first, term, shift) in enumerate(intervals):
+                if verdicts.agrees(term, shift, operands):
+                    continue
+                stop = intervals[wrong + 1][0] if wrong + 1 < len(intervals) else nbytes
+                for at in range(first, stop, chunk):
+                    where = Range("output", start + at, chunk)
+                    held = contents.terms.contributions(term, shift + at)
+                    expected = tuple((source, offset + at) for source, offset in operands)
+                    fault = _difference(rank, where, held, expected, chunk)
+                    yield _with_writer(schedule, matching, fault, schedule.resolve(rank, where))
+    for fault, where in _overwritten(schedule, contents, chunk):
+        yield _with_writer(schedule, matching, fault, where)
+
+
+def _undefined(schedule: Schedule, matching: Matching, contents: Contents, chunk: int, monitor: Monitor) -> Iterator[Fault]:
+    """Execute the steps; yield those that read bytes which have not been written."""
+    carried: dict[Event, list[Interval]] = {}
     send_of = {receive: send for send, receive in matching.pairs}
-    for rank, index in matching.ended:
+    for number, (rank, index) in enumerate(matching.ended):
+        if not number % 4096:
+            monitor("contents", number, len(matching.ended))
         step = schedule.steps[rank][index]
         for where in step.reads():
-            missing = np.flatnonzero(contents.part(rank, where) == 0)
-            if missing.size:
-                offset = where.offset + int(missing[0]) * contents.chunk
-                unwritten = Range(where.buffer, offset, contents.chunk)
+            start = next((start for start, term, _ in contents.read(rank, where) if term == EMPTY), None)
+            if start is not None:
+                unwritten = Range(where.buffer, where.offset + start, chunk)
                 text = f"{schedule.place(rank, index)}: {step}: reads {unwritten}, which has not been written"
                 yield Fault("undefined", rank, index, str(unwritten), text)
         if step.kind == "send":
-            carried[rank, index] = contents.part(rank, step.source or NOTHING).copy()
+            carried[rank, index] = contents.read(rank, step.source or NOTHING)
         elif step.kind == "recv" and step.target:
-            contents.part(rank, step.target)[:] = carried.pop(send_of[rank, index])
+            contents.write(rank, step.target, carried.pop(send_of[rank, index]))
         elif step.kind == "copy" and step.source and step.target:
-            contents.part(rank, step.target)[:] = contents.part(rank, step.source).copy()
+            contents.write(rank, step.target, contents.read(rank, step.source))
         elif step.kind == "reduce" and step.source and step.target:
-            target = contents.part(rank, step.target)
-            target[:] = contents.combine(contents.part(rank, step.source), target)
-    for rank, pieces in enumerate(demanded):
-        for start, nbytes, operands in pieces:
-            where = schedule.resolve(rank, Range("output", start, nbytes))
-            numbers = contents.part(rank, where)
-            for chunk, number in enumerate(numbers.tolist()):
-                expected = tuple((source, offset // contents.chunk + chunk) for source, offset in operands)
-                held = contents.value(number)
-                if held != expected and (ordered or sorted(held) != sorted(expected)):
-                    at = Range("output", start + chunk * contents.chunk, contents.chunk)
-                    fault = _difference(rank, at, held, expected, contents.chunk)
-                    yield _with_writer(schedule, matching, fault, schedule.resolve(rank, at))
-    for fault, where in _overwritten(schedule, contents):
-        yield _with_writer(schedule, matching, fault, where)
+            both = contents.read(rank, step.source), contents.read(rank, step.target)
+            contents.write(rank, step.target, contents.combine(*both))
+
+
+class Verdicts:
+    """Whether contents are those that are demanded. Many intervals have equal contents, so each verdict is kept."""
+
+    def __init__(self, terms: Terms, ordered: bool) -> None:
+        self._terms, self._ordered = terms, ordered
+        self._known: dict[tuple[int, int, Contributions], bool] = {}
+
+    def agrees(self, term: int, shift: int, operands: Sequence[tuple[int, int]]) -> bool:
+        """Whether a term at a shift has the operands, in their order if it matters."""
+        if len(operands) == 1:
+            return self._terms.is_input(term, shift, *operands[0])
+        key = term, shift, tuple(operands)
+        if key not in self._known:
+            held = self._terms.contributions(term, shift)
+            self._known[key] = held == key[2] or (not self._ordered and sorted(held) == sorted(operands))
+        return self._known[key]
 
 
 def _with_writer(schedule: Schedule, matching: Matching, fault: Fault, where: Range) -> Fault:
@@ -67,16 +95,15 @@ def _with_writer(schedule: Schedule, matching: Matching, fault: Fault, where: Ra
     return fault
 
 
-def _overwritten(schedule: Schedule, contents: Contents) -> Iterator[tuple[Fault, Range]]:
+def _overwritten(schedule: Schedule, contents: Contents, chunk: int) -> Iterator[tuple[Fault, Range]]:
     """Yield inputs that have changed, unless the operation is in place."""
     for rank, sizes in enumerate(schedule.buffers):
         aliases = schedule.aliases_of(rank)
         if "input" in aliases or any(whole == "input" for whole, _ in aliases.values()):
             continue
-        held = contents.part(rank, Range("input", 0, sizes.get("input", 0))).tolist()
-        for chunk, number in enumerate(held):
-            if contents.value(number) != ((rank, chunk),):
-                where = Range("input", chunk * contents.chunk, contents.chunk)
+        for start, term, shift in contents.read(rank, Range("input", 0, sizes.get("input", 0))):
+            if not contents.terms.is_input(term, shift, rank, 0):
+                where = Range("input", start, chunk)
                 text = f"rank {rank}: {where} is overwritten, but the operation is not in place"
                 yield Fault("overwritten", rank, -1, str(where), text), where
                 break
@@ -86,7 +113,7 @@ def _difference(rank: int, where: Range, held: Contributions, expected: Contribu
     """Describe the first difference between the contributions of a chunk and those demanded."""
 
     def text(contribution: tuple[int, int]) -> str:
-        return f"input[{contribution[1] * chunk}:{(contribution[1] + 1) * chunk}] of rank {contribution[0]}"
+        return f"input[{contribution[1]}:{contribution[1] + chunk}] of rank {contribution[0]}"
 
     if not held:
         return Fault("missing", rank, -1, str(where), f"rank {rank}: {where} is never written, expected {text(expected[0])}")

@@ -10,11 +10,12 @@ from typing import Final
 from collectives.schedules import goal, json_format, msccl
 from collectives.schedules.errors import InvalidScheduleError
 from collectives.schedules.schedule import Schedule
-from collectives.tools.text_files import read_text
+from collectives.tools.text_files import decoded, read_bytes
 
 FORMATS: Final[dict[str, tuple[Callable[[str], Schedule], Callable[[Schedule], str]]]] = {
     ".json": (json_format.read, json_format.write),
     ".goal": (goal.read, goal.write),
+    ".bin": (goal.read, goal.refuse_binary),
     ".xml": (msccl.read, msccl.write),
 }
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -25,7 +26,7 @@ def load(path: str | Path) -> Schedule:
 
     Parameters
     ----------
-    path : a file with the suffix .goal (GOAL), .xml (MSCCL) or .json
+    path : a file with the suffix .goal (GOAL, also in binary form), .bin (binary GOAL), .xml (MSCCL) or .json
 
     Raises
     ------
@@ -35,11 +36,12 @@ def load(path: str | Path) -> Schedule:
     path = Path(path)
     read, _ = _format(path)
     try:
-        text = read_text(path)
+        data = read_bytes(path)
+        text = "" if data.startswith(goal.MAGIC) else decoded(data)
     except ValueError as error:
         raise InvalidScheduleError(f"{path}: {error}") from None
     try:
-        schedule = read(text)
+        schedule = read(text) if text or not data.startswith(goal.MAGIC) else goal.read_binary(data)
         _check_names(schedule)
     except InvalidScheduleError as error:
         raise InvalidScheduleError(f"{path}: {_printable(str(error))}") from None

@@ -7,7 +7,7 @@
 
 A step is {"send": rank}, {"recv": rank}, {"copy": null}, {"reduce": null} or {"compute": seconds}; a range is [buffer,
 offset, bytes]. Optional keys: "name", "operation", "root", "aliases", "counts", "commutative" (true), "buffering" ("zero"),
-"groups" (the sizes of two groups); of a step: "tag" (0), "after" and "after_start" (no steps).
+"groups" (the sizes of two groups); of a step: "tag" (0), "after" and "after_start" (no steps), "cpu" and "nic" (0).
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from collectives.schedules.schedule import Schedule
 from collectives.schedules.step import KINDS, Range, Step
 
 FORMAT, VERSION = "fakempi schedule", 1
+UNITS = ("cpu", "nic")
 OPTIONAL = ("name", "operation", "root", "counts", "commutative", "buffering", "groups")
 """Attributes of a schedule that are written as they are, unless they have their default."""
 
@@ -47,7 +48,8 @@ def _step_out(step: Step) -> dict[str, Any]:
     for name, where in (("source", step.source), ("target", step.target)):
         if where is not None:
             out[name] = [where.buffer, where.offset, where.nbytes]
-    return out | {name: list(value) for name in ("after", "after_start") if (value := getattr(step, name))}
+    out |= {name: list(value) for name in ("after", "after_start") if (value := getattr(step, name))}
+    return out | {name: value for name in UNITS if (value := getattr(step, name))}
 
 
 def read(text: str) -> Schedule:
@@ -121,7 +123,7 @@ def _place(value: Any, what: str) -> tuple[str, int]:
 def _step_in(value: Any, what: str) -> Step:
     if not isinstance(value, dict):
         raise InvalidScheduleError(f"{what} must be an object, not {value!r}"[:200])
-    known = {*KINDS, "tag", "source", "target", "after", "after_start"}
+    known = {*KINDS, "tag", "source", "target", "after", "after_start", *UNITS}
     if unknown := next((key for key in value if key not in known), None):
         raise InvalidScheduleError(f"{what}: unknown key {unknown!r}; a step has {', '.join(sorted(known))}")
     kinds = [kind for kind in KINDS if kind in value]
@@ -136,7 +138,9 @@ def _step_in(value: Any, what: str) -> Step:
              for name in ("after", "after_start")}  # fmt: skip
     peer = _number(value[kind], f"{what}, {kind}") if kind in ("send", "recv") else -1
     tag = _number(value.get("tag", 0), f"{what}, tag")
-    return Step(kind, peer, tag, ranges.get("source"), ranges.get("target"), float(seconds), **after)
+    units = {name: _number(value.get(name, 0), f"{what}, {name}") for name in UNITS}
+    source, target = ranges.get("source"), ranges.get("target")
+    return Step(kind, peer, tag, source, target, float(seconds), after["after"], after["after_start"], *units.values())
 
 
 def _range_in(value: Any, what: str) -> Range:

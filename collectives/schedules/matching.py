@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from dataclasses import dataclass, field
 
+from collectives.schedules.monitor import Monitor, ignore
 from collectives.schedules.schedule import Schedule
 
 Event = tuple[int, int]
@@ -39,9 +40,9 @@ class Matching:
     blocked: list[Event] = field(default_factory=list)
 
 
-def execute(schedule: Schedule) -> Matching:
+def execute(schedule: Schedule, monitor: Monitor = ignore) -> Matching:
     """Execute the steps of all ranks."""
-    result, steps = Matching(), schedule.steps
+    result, steps, total = Matching(), schedule.steps, sum(map(len, schedule.steps))
     waiting = {(rank, index): len({*step.after}) + len({*step.after_start}) for rank, index, step in schedule}
     on_end: dict[Event, list[Event]] = defaultdict(list)
     on_start: dict[Event, list[Event]] = defaultdict(list)
@@ -68,6 +69,8 @@ def execute(schedule: Schedule) -> Matching:
 
     while ready:
         event = ready.popleft()
+        if not len(result.started) % 4096:
+            monitor("messages", len(result.started), total)
         rank, index = event
         step = steps[rank][index]
         unended[event] = None

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from collectives.schedules.contents import chunk_size
 from collectives.schedules.errors import InvalidScheduleError
+from collectives.schedules.running.units import has_units
 from collectives.schedules.schedule import Schedule
 from collectives.schedules.step import Range, Step
 
@@ -37,6 +38,8 @@ def write(schedule: Schedule) -> str:
         )
     if any(step.kind == "compute" and step.seconds for _, _, step in schedule):
         raise InvalidScheduleError("MSCCL has no step that computes for some time")
+    if has_units(schedule):
+        raise InvalidScheduleError("MSCCL has no cpu and no nic, but ranks of the schedule use several of them")
     if not schedule.has_ranges:
         raise InvalidScheduleError("MSCCL needs buffer ranges, but the schedule has only sizes")
     if any(step.kind in ("send", "recv") and not step.nbytes for _, _, step in schedule):

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from collectives.schedules.errors import InvalidScheduleError
+from collectives.schedules.monitor import Monitor, ignore
 from collectives.schedules.step import UNKNOWN, Range, Step
 from collectives.tools.plurals import counted
 
@@ -164,18 +165,19 @@ class Schedule:
 
         return replace(self, steps=[[resolved(rank, step) for step in steps] for rank, steps in enumerate(self.steps)])
 
-    def verify(self, operation: str = "", *, ordered: bool | None = None) -> list[Fault]:
+    def verify(self, operation: str = "", *, ordered: bool | None = None, monitor: Monitor = ignore) -> list[Fault]:
         """Return the faults of the schedule: reasons why it does not implement the operation. No faults: an empty list.
 
         Parameters
         ----------
         operation : "allreduce", "broadcast", ...; by default the attribute `operation`
         ordered : whether operands must be combined in rank order; by default true unless the schedule is `commutative`
+        monitor : called as the verification proceeds; see collectives.schedules.monitor, which also has a time limit
         """
         ordered = not self.commutative if ordered is None else ordered
         if not operation and self.operation.endswith(".json"):  # a file does not choose other files that are read
             raise InvalidScheduleError(f"its operation is {self.operation!r}: name the contract yourself, as operation")
-        faults: list[Fault] = _functions["verify"](self, operation or self.operation, ordered=ordered)
+        faults: list[Fault] = _functions["verify"](self, operation or self.operation, ordered=ordered, monitor=monitor)
         return faults
 
     def algorithm(self) -> Algorithm:

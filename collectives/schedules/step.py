@@ -48,6 +48,7 @@ class Step:
     peer, tag : of a send or a receive
     source, target : the range that is read; the range that is written
     seconds : of a "compute" step
+    cpu, nic : numbers of the processor and of the network interface of the rank that the step uses, in a rank with several
     after : steps of the same rank that must end before this one starts, by index
     after_start : steps of the same rank that must start before this one starts
     """
@@ -60,6 +61,8 @@ class Step:
     seconds: float = 0.0
     after: tuple[int, ...] = ()
     after_start: tuple[int, ...] = ()
+    cpu: int = 0
+    nic: int = 0
 
     @property
     def nbytes(self) -> int:
@@ -77,10 +80,11 @@ class Step:
         return [self.target] if self.target is not None and self.target.nbytes else []
 
     def __str__(self) -> str:
+        units = "".join(f", {name} {number}" for name, number in (("cpu", self.cpu), ("nic", self.nic)) if number)
         if self.kind == "send":
-            return f"send {self.source} to rank {self.peer}, tag {self.tag}"
+            return f"send {self.source} to rank {self.peer}, tag {self.tag}{units}"
         if self.kind == "recv":
-            return f"receive {self.target} from rank {self.peer}, tag {self.tag}"
+            return f"receive {self.target} from rank {self.peer}, tag {self.tag}{units}"
         if self.kind == "compute":
-            return f"compute {self.seconds:g} s"
-        return f"{self.kind} {self.source} to {self.target}"
+            return f"compute {self.seconds:g} s{units}"
+        return f"{self.kind} {self.source} to {self.target}{units}"

@@ -6,36 +6,37 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations, pairwise
 
-from collectives.schedules.causality import StepOrder
 from collectives.schedules.content_faults import wrong_contents
 from collectives.schedules.contract_files import Piece
 from collectives.schedules.contracts import NAMES, demands
 from collectives.schedules.faults import Fault, FaultKind
 from collectives.schedules.matching import Event, Matching, execute
-from collectives.schedules.races import races
+from collectives.schedules.monitor import Monitor, ignore
+from collectives.schedules.ordering.causality import StepOrder
+from collectives.schedules.ordering.races import races
 from collectives.schedules.schedule import Schedule
 
 MAX_FAULTS = 20
 """Maximum number of reported faults of one kind."""
 
 
-def verify(schedule: Schedule, operation: str, *, ordered: bool) -> list[Fault]:
+def verify(schedule: Schedule, operation: str, *, ordered: bool, monitor: Monitor = ignore) -> list[Fault]:
     """Return the faults of a schedule, in the order of execution; see `Schedule.verify`."""
     demanded = demands(schedule, operation)
     schedule = schedule.without_aliases()
-    matching = execute(schedule)
+    matching = execute(schedule, monitor)
     faults = [*_first(_unmatched(schedule, matching)), *_first(_sizes(schedule, matching))]
     if faults:
         return faults
-    causality = StepOrder(schedule, matching)
-    faults = [*_first(_order(schedule, matching, causality)), *_first(races(schedule, causality))]
+    causality = StepOrder(schedule, matching, monitor)
+    faults = [*_first(_order(schedule, matching, causality)), *_first(races(schedule, causality, monitor))]
     if faults:
         return faults
     if NAMES.get(operation, operation) == "barrier":
         return list(_first(_early(schedule, causality)))
     if not schedule.has_ranges:
         return list(_first(_unreachable(schedule, matching, demanded)))
-    return list(_first(wrong_contents(schedule, matching, demanded, ordered=ordered)))
+    return list(_first(wrong_contents(schedule, matching, demanded, ordered=ordered, monitor=monitor)))
 
 
 def _first(faults: Iterator[Fault]) -> Iterator[Fault]:
@@ -92,27 +93,25 @@ def _sizes(schedule: Schedule, matching: Matching) -> Iterator[Fault]:
 
 def _order(schedule: Schedule, matching: Matching, causality: StepOrder) -> Iterator[Fault]:
     """Yield messages of one channel that may start in either order, so that timing decides what they match."""
-    for sides in matching.starts.values():
-        for events in sides:
-            for first, second in pairwise(events):
-                if not causality.starts_in_order(first, second):
-                    text = (
-                        f"{schedule.place(*second)}: {schedule.steps[second[0]][second[1]]}: may start before or after "
-                        f"{schedule.place(*first)}, so timing decides which message it matches; add a dependency or "
-                        "another tag"
-                    )
-                    yield Fault("order", *second, "", text)
+    pairs = [pair for sides in matching.starts.values() for events in sides for pair in pairwise(events)]
+    for (first, second), in_order in zip(pairs, causality.starts_in_order(pairs), strict=True):
+        if not in_order:
+            text = (
+                f"{schedule.place(*second)}: {schedule.steps[second[0]][second[1]]}: may start before or after "
+                f"{schedule.place(*first)}, so timing decides which message it matches; add a dependency or "
+                "another tag"
+            )
+            yield Fault("order", *second, "", text)
 
 
 def _early(schedule: Schedule, causality: StepOrder) -> Iterator[Fault]:
     """Yield pairs of ranks of a barrier in which one may end before the other one starts."""
+    reaching = causality.reaching()
     for rank, other in combinations(range(schedule.ranks), 2):
         if other not in schedule.sides(rank)[1]:
             continue  # between two groups, a rank waits for the other group only
         for late, early in ((rank, other), (other, rank)):
-            starts = [i for i, step in enumerate(schedule.steps[late]) if not step.after and not step.after_start]
-            ends = range(len(schedule.steps[early]))
-            if not any(causality.reaches_end((late, s), (early, e)) for e in ends for s in starts):
+            if not reaching[early] >> late & 1:
                 text = f"rank {early} may end before rank {late} starts: no chain of messages leads from {late} to {early}"
                 yield Fault("missing", early, -1, "", text)
 

@@ -100,8 +100,17 @@ def catalogue() -> dict[str, str]:
     pages = {"catalogue/index.md": top + "\n"}
     for name in names:
         cards = "\n\n".join(card(algorithm) for algorithm in by_operation[name])
-        pages[f"catalogue/{file_name(name)}"] = f"# {name}\n\n{cards}\n"
+        pages[f"catalogue/{file_name(name)}"] = f"# {name}\n\n{overview(by_operation[name])}\n\n{cards}\n"
     return pages
+
+
+def overview(algorithms: list[Any]) -> str:
+    """The table of algorithms with which the page of an operation begins: rounds, and the cases for which each is best."""
+    rows = [
+        f"| [{one.name}](#{one.name}) | {cell(one.card['Rounds'])} | {cell(one.card['Fits'])} | {cell(one.card['Best'])} |"
+        for one in algorithms
+    ]
+    return "\n".join(["| algorithm | rounds | fits | best for |", "|---|---|---|---|", *rows])
 
 
 def file_name(operation: str) -> str:
@@ -225,17 +234,17 @@ def demos() -> dict[str, str]:
         doc = ast.get_docstring(ast.parse(text)) or ""
         first = doc.partition("\n")[0]
         printed = path.with_suffix(".out").read_text(encoding="utf-8").rstrip()
-        quick = " --quick" if "--quick" in text else ""
         title = path.stem[3:].replace("_", " ")
         rows.append(f"| [{path.stem[:2]} {title}]({path.stem}.md) | {cell(first)} |")
         pages[f"demos/{path.stem}.md"] = (
-            f"# {path.stem[:2]} {title}\n\n{first}\n\n```sh\npython demos/{path.name}{quick}\n```\n\n"
+            f"# {path.stem[:2]} {title}\n\n{first}\n\n```sh\npython demos/{path.name}\n```\n\n"
             f"## Output\n\n```text\n{printed}\n```\n\n"
             f'## Program\n\n```py title="{path.name}"\n{text.rstrip()}\n```\n'
         )
     words = (
-        "Each of these programs shows one thing. Read them in this order, and run them in a copy of the repository. A test "
-        "compares their output with the output shown."
+        "Each of these programs shows one thing. Read them in this order: errors (1 to 5), scripts and timelines (6 to 9), "
+        "algorithms (10 to 12), larger programs (13 to 15), machines (16 and 17) and papers (18 to 24). Run them in a copy "
+        "of the repository. Each takes less than 20 seconds of CPU time, and a test compares its output with the one shown."
     )
     more = (
         "There are also two notebooks: [cells on ranks](../notebook.md) and "

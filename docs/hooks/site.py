@@ -14,7 +14,7 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))  # `python -m mkdocs build` has it there, `mkdocs build` does not
 
-from docs.hooks import blocks, families, generated  # noqa: E402
+from docs.hooks import blocks, course, families, generated  # noqa: E402
 
 LINK = re.compile(r"(?<=\]\()(?!https?:|mailto:|#)([^)#\s]+)(#[^)\s]*)?(?=\))")
 FRAME = re.compile(r'<iframe[^>]* src="((?:\.\./)*timelines/([^"/]+))"')
@@ -30,7 +30,12 @@ def on_config(config: Any) -> Any:
 
 def filled(nav: list[Any]) -> Iterator[Any]:
     """Replace an empty list by the pages generated for it."""
-    pages = {"Catalogue": generated.catalogue, "Families": families.families, "Demos": generated.demos}
+    pages = {
+        "Catalogue": generated.catalogue,
+        "Course": course.course,
+        "Families": families.families,
+        "Demos": generated.demos,
+    }
     for entry in nav:
         if isinstance(entry, dict):
             (title, below), *_ = entry.items()
@@ -46,7 +51,8 @@ def pages() -> dict[str, str]:
     with blocks.environment():  # argparse breaks lines at COLUMNS
         one = {"reference/command_line.md": generated.command_line(), "reference/mpi.md": generated.mpi()}
         one["notebook.md"] = as_page("docs/notebook.ipynb")
-        return {**one, **generated.findings(), **generated.catalogue(), **families.families(), **generated.demos()}
+        one |= {**generated.findings(), **generated.catalogue(), **families.families()}
+        return {**one, **course.course(), **generated.demos()}
 
 
 def on_files(files: Any, config: Any) -> Any:

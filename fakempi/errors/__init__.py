@@ -283,26 +283,21 @@ class RankError(RunError):
             return f"<{type(self).__name__}: {self}>"
 
 
-def text_of(error: BaseException) -> str:
+def text_of(
+    error: BaseException, convert: Callable[[object], str] = str, otherwise: str = "<exception str() failed>"
+) -> str:
     """Return an exception's text; if its `__str__` fails, the placeholder of Python's tracebacks."""
     try:
-        return str(error)
+        return convert(error)
     except Exception:
-        return "<exception str() failed>"
+        return otherwise
 
 
 def _error_text(error: BaseException) -> str:
     """Return an exception's class and text, and the location of the call that failed unless the text contains it."""
     text, place = text_of(error), getattr(error, "place", None) if isinstance(error, MPIError) else None
-    description = f"{type(error).__name__}: {text}" if text else _repr_of(error)
+    description = f"{type(error).__name__}: {text}" if text else text_of(error, repr, type(error).__name__)
     return description if place is None or place in text else f"{description} ({place})"
-
-
-def _repr_of(error: BaseException) -> str:
-    try:
-        return repr(error)
-    except Exception:
-        return type(error).__name__
 
 
 class DeadlockError(RunError):
@@ -360,6 +355,9 @@ class RunTimeoutError(RunError, TimeoutError):
     places
         The locations of ranks, as lines of text.
     """
+
+    def __new__(cls, *args: object) -> RunTimeoutError:  # tblib, with which Dask pickles, calls it; RuntimeError's refuses
+        return TimeoutError.__new__(cls, *args)
 
     def __init__(self, text: str) -> None:
         super().__init__(text)  # one argument only: OSError gives further arguments a meaning

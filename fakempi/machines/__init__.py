@@ -2,5 +2,6 @@
 
 Samples are from a real MPI (`measuring`), from CSV files (`csv_files`) or from the output of benchmark programs
 (`benchmark_texts`). `calibration` fits a `MultiLevel` cost model to them and states its error at points that were held out.
-`writing` writes a machine file. `agreement` compares modeled with measured times of collective algorithms.
+`placement` counts the cores of nodes, sockets and caches. `writing` writes a machine file. `agreement` compares modeled with
+measured times of collective algorithms.
 """

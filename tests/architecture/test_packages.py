@@ -155,8 +155,8 @@ def test_words_are_found_inside_identifiers() -> None:
 def test_frames_of_threads_are_read_in_one_place() -> None:
     """That function disables the garbage collector meanwhile."""
     asking = [name(path) for path in FILES if "sys._current_frames" in text(path)]
-    ranks = "fakempi/apps/watch/rank/frames.py"  # which may not import fakempi
     rejecting = "fakempi/apps/course/sandbox/audit.py"  # the name of an event
+    ranks = "fakempi/apps/watch/rank/frames.py"  # which may not import fakempi
     assert asking == [rejecting, ranks, "fakempi/mpi/base/frames.py"]
 
 

@@ -14,7 +14,7 @@ from fakempi.apps.cli import main
 from fakempi.core.result_comparison import Difference, first_difference, of_output
 from fakempi.errors import MPIValueError
 from fakempi.mpi.diagnostics.results import ProgramResults
-from tests.cli.numbered_programs import START
+from tests.numbered.program import START
 
 Capture = pytest.CaptureFixture[str]
 LOST = "total = comm.allreduce(sum(0.5 * i for i in range(rank * (12 // size), (rank + 1) * (12 // size))))\n"
@@ -79,11 +79,23 @@ def test_a_value_that_is_the_number_of_ranks_gets_advice(tmp_path: Path, capfd: 
     assert "the values are the numbers of ranks: if they are meant to be, record results" in capfd.readouterr().out
 
 
+def test_a_run_for_the_comparison_that_fails_is_a_failure(
+    tmp_path: Path, capfd: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as that of a program that finds its own file."""
+    monkeypatch.chdir(tmp_path)
+    assert call("run", tmp_path, "if rank == 0: open(f'{size}.txt', 'x').close()\n") == 1
+    text = capfd.readouterr().err
+    assert "1 rank   fails: the run for the comparison fails, after others that did not: rank 0 failed" in text
+    assert text.splitlines()[-1].startswith("  replay: fakempi run -n 1 ")
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
         (["check", "-n", "4", "--compare", "across"], "--compare across needs several numbers of ranks, such as -n 1..8"),
         (["run", "-n", "1..2", "--compare", "across", "--processes"], "needs ranks in one process: remove --processes"),
+        (["run", "-n", "1..2", "--compare", "across", "--hash-seeds"], "needs ranks in one process: remove --processes"),
         (["check", "-n", "1..2", "--tolerance", "1"], "--tolerance has no effect without --compare across"),
         (["check", "-n", "1..2", "--compare", "none,lines"], "none,lines is not a comparison"),
     ],

@@ -13,7 +13,7 @@ from fakempi import MPI
 from fakempi.apps.cli import main
 from fakempi.apps.cli.disturbances.cases import DisturbedCase, deaths
 from fakempi.extensions.disturbance import LATE, Disturbance, disturbed
-from tests.cli.numbered_programs import START
+from tests.numbered.program import START
 
 Capture = pytest.CaptureFixture[str]
 

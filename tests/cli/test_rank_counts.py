@@ -5,16 +5,21 @@ from __future__ import annotations
 import io
 import re
 import shlex
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from fakempi.apps.cli import main
+from fakempi.apps.cli import main, workers
 from fakempi.apps.cli.rank_counts.budget import Budget
 from fakempi.core.rank_numbers import numbers, spelled
 from fakempi.errors import MPIValueError
-from tests.cli.numbered_programs import IN_SOME_SCHEDULES, PROGRAMS, START
+from tests.numbered.catalogue import PROGRAMS
+from tests.numbered.program import START
 
+FAILING = ("the last block is empty", "pairs of ranks", "one rank", "the ring has four ranks")
+IN_SOME_SCHEDULES = ("the order of two messages", "sends that rely on buffering")
 Capture = pytest.CaptureFixture[str]
 REFUSES = "if size < 3:\n    if rank == 0: print('needs 3 ranks', file=sys.stderr)\n    sys.exit(2)\ncomm.Barrier()\n"
 ABORTS = "if size < 3:\n    if rank == 0:\n        print('needs 3')\n        comm.Abort(5)\ncomm.Barrier()\n"
@@ -33,10 +38,11 @@ def kinds(text: str) -> dict[int, str]:
     return {int(number): word.strip(":") for number, word in re.findall(r"^ *(\d+) ranks?  +(\S+)", text, re.MULTILINE)}
 
 
-@pytest.mark.parametrize(("smallest", "body"), [*PROGRAMS.values(), *IN_SOME_SCHEDULES.values()],
-                         ids=[*PROGRAMS, *IN_SOME_SCHEDULES])  # fmt: skip
-def test_check_finds_the_smallest_number_that_fails(smallest: int, body: str, tmp_path: Path, capsys: Capture) -> None:
-    """It is the last line; the failure is shown, and its command repeats it."""
+@pytest.mark.quick(4)
+@pytest.mark.parametrize("name", [*FAILING, *IN_SOME_SCHEDULES])
+def test_check_finds_the_smallest_number_that_fails(name: str, tmp_path: Path, capsys: Capture) -> None:
+    """It is the last line; the failure is shown, and its command repeats it. tests/numbered has more programs."""
+    smallest, body = PROGRAMS[name].smallest, PROGRAMS[name].wrong
     assert call("check", tmp_path, body, "-n", "1..9", "--runs", "400") == 1
     out = capsys.readouterr().out
     found = kinds(out)
@@ -49,9 +55,11 @@ def test_check_finds_the_smallest_number_that_fails(smallest: int, body: str, tm
     assert main(replay) in (1, 3)
 
 
-@pytest.mark.parametrize(("smallest", "body"), PROGRAMS.values(), ids=PROGRAMS)
-def test_run_finds_the_smallest_number_that_fails(smallest: int, body: str, tmp_path: Path, capsys: Capture) -> None:
+@pytest.mark.quick(4)
+@pytest.mark.parametrize("name", FAILING)
+def test_run_finds_the_smallest_number_that_fails(name: str, tmp_path: Path, capsys: Capture) -> None:
     """The exit code is that of this number, and the last line is the command that repeats it."""
+    smallest, body = PROGRAMS[name].smallest, PROGRAMS[name].wrong
     assert call("run", tmp_path, body, "-n", "1..9", "--quiet") == 1
     err = capsys.readouterr().err
     found = kinds(err)
@@ -61,7 +69,7 @@ def test_run_finds_the_smallest_number_that_fails(smallest: int, body: str, tmp_
 
 def test_all_runs_the_numbers_after_a_failure(tmp_path: Path, capsys: Capture) -> None:
     """The report is that of the smallest number."""
-    body = PROGRAMS["the remainder is lost"][1]
+    body = PROGRAMS["the remainder is lost"].wrong
     assert call("check", tmp_path, body, "-n", "4..7", "--all") == 1
     out = capsys.readouterr().out
     assert kinds(out) == {4: "clean", 5: "fails", 6: "clean", 7: "fails"}
@@ -151,7 +159,7 @@ def test_ctrl_c_reports_how_far_it_came(command: str, tmp_path: Path, capsys: Ca
 
 def test_with_processes(tmp_path: Path, capsys: Capture) -> None:
     """The same numbers, and the command keeps the option."""
-    body = PROGRAMS["pairs of ranks"][1]
+    body = PROGRAMS["pairs of ranks"].wrong
     assert call("run", tmp_path, body, "-n", "2,3", "--processes") == 1
     err = capsys.readouterr().err
     assert kinds(err) == {2: "passes", 3: "fails"}
@@ -161,7 +169,7 @@ def test_with_processes(tmp_path: Path, capsys: Capture) -> None:
 def test_files_are_those_of_the_smallest_number_that_fails(tmp_path: Path) -> None:
     """A page and two traces."""
     page, traces = tmp_path / "page.html", tmp_path / "t"
-    body = IN_SOME_SCHEDULES["the order of two messages"][1]
+    body = PROGRAMS["the order of two messages"].wrong
     assert call("check", tmp_path, body, "-n", "1..4", "--all", "--html", str(page), "--traces", str(traces)) == 1
     assert page.exists()
     assert (tmp_path / "t.passes.json").exists()
@@ -209,3 +217,22 @@ def test_options_for_one_run_are_rejected(words: list[str], tmp_path: Path, caps
     """With a sentence that names the option."""
     assert call("run", tmp_path, "", "-n", "1..3", *words) == 2
     assert "is for a single run" in capsys.readouterr().err
+
+
+def test_worker_processes_are_shared_by_all_numbers(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are started once, and the result is that without them."""
+    started = []
+
+    def recorded(count: int, **options: Any) -> ProcessPoolExecutor:
+        started.append(count)
+        return ProcessPoolExecutor(count, **options)
+
+    monkeypatch.setattr(workers, "ProcessPoolExecutor", recorded)
+    texts = []
+    for jobs in ("1", "2"):
+        assert call("check", tmp_path, PROGRAMS["the order of two messages"].wrong, "-n", "1..4", "--jobs", jobs) == 1
+        texts.append(re.sub(r"\([\d.]+ s\)", "", capsys.readouterr().out))
+    assert started == [2]
+    assert texts[0] == texts[1]

@@ -17,8 +17,11 @@ from tests.helpers.breadth import THOROUGH
 
 ROOT = Path(__file__).parents[2]
 DEMOS = sorted((ROOT / "demos").glob("[0-9][0-9]_*.py"))
-LONG = ("05", "07", "08", "10", "11", "13", "14", "16", "21", "23", "24")
-"""Numbers of the demos that take two seconds or more."""
+LONG = (
+    "03_unsafe_send", "06_mpi4py_script", "09_load_balance", "11_custom_algorithm", "14_checkpoint", "16_calibrate",
+    "17_tune", "19_why_segments", "20_kang_figures", "23_split_by_host", "24_redundancy_sets",
+)  # fmt: skip
+"""Demos that take two seconds or more."""
 
 WITHOUT_GREENLETS = """
 import runpy, sys
@@ -60,15 +63,12 @@ def test_the_output_of_a_demo_equals_its_out_file(
     """With greenlets in this process, because starting one takes half a second; with threads in a new one.
 
     If the output changes on purpose: `python demos/NN_name.py > demos/NN_name.out`, and review it.
-
-    A slow demo has the option `--quick`, and its file has the output with that option.
     """
-    command = [str(demo), "--quick"] if "--quick" in demo.read_text(encoding="utf-8") else [str(demo)]
     if backend == "threads":
-        output = printed("-c", WITHOUT_GREENLETS, *command)
+        output = printed("-c", WITHOUT_GREENLETS, str(demo))
     else:
         monkeypatch.syspath_prepend(str(demo.parent))
-        monkeypatch.setattr(sys, "argv", command)
+        monkeypatch.setattr(sys, "argv", [str(demo)])
         runpy.run_path(str(demo), run_name="__main__")
         output, errors = capsys.readouterr()
         assert errors == ""
@@ -91,7 +91,7 @@ def test_all_idle_time_of_a_demo_has_a_reason(demo: Path, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(fakempi, "run", traced)
     monkeypatch.syspath_prepend(str(demo.parent))
-    monkeypatch.setattr(sys, "argv", [str(demo), *["--quick"] * ("--quick" in demo.read_text(encoding="utf-8"))])
+    monkeypatch.setattr(sys, "argv", [str(demo)])
     runpy.run_path(str(demo), run_name="__main__")
     traces = [trace for trace in ended if trace is not None]
     assert [trace.measure().waits["other"][0] for trace in traces] == [0] * len(traces)
@@ -117,6 +117,26 @@ def test_a_demo_prints_help_and_rejects_unknown_options(
             assert out == ""
 
 
+OPTIONAL = [("03_unsafe_send", [], "pytest"), ("10_same_code", ["mpi"], "mpi4py")]
+
+
+@pytest.mark.parametrize(("name", "words", "package"), OPTIONAL)
+def test_a_missing_optional_package_is_one_sentence(
+    name: str, words: list[str], package: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It says how to install the package; what the demo shows without the package comes first."""
+    demo = ROOT / "demos" / f"{name}.py"
+    monkeypatch.syspath_prepend(str(demo.parent))
+    monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.setattr(sys, "argv", [str(demo), *words])
+    with pytest.raises(SystemExit) as left:
+        runpy.run_path(str(demo), run_name="__main__")
+    assert str(left.value.code).strip().count("\n") == 0
+    assert f"needs {package}" in str(left.value.code)
+    assert "python -m pip install" in str(left.value.code)
+    assert demo.with_suffix(".out").read_text(encoding="utf-8").startswith(capsys.readouterr().out)
+
+
 def test_every_output_has_its_demo() -> None:
     """The demos are numbered without gaps."""
     assert sorted((ROOT / "demos").glob("*.out")) == [demo.with_suffix(".out") for demo in DEMOS]
@@ -124,7 +144,7 @@ def test_every_output_has_its_demo() -> None:
 
 
 def test_the_page_has_the_ratios_of_kang_et_al() -> None:
-    """Limit and three clusters for eight settings, as printed by `demos/08_kang_figures.py`."""
+    """Limit and three clusters for eight settings, as printed by `demos/20_kang_figures.py`."""
     page = (ROOT / "docs" / "papers" / "kang.md").read_text(encoding="utf-8").partition("| published limit |")[2]
     printed_once = (ROOT / "benchmarks" / "kang_figures.out").read_text(encoding="utf-8").partition("paper's limit")[2]
     shown = [line.strip("| ").split(" | ") for line in page.splitlines()[2:10]]

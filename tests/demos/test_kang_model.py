@@ -94,7 +94,7 @@ def test_one_rank_per_node_agrees_with_the_claims(kang: Any) -> None:
 
 
 def test_the_page_has_the_ratios_that_the_demo_prints(kang: Any) -> None:
-    """The published ratios, 64 x 1 for all settings, 64 x 32 for the first; the picture is from 06_step_by_step."""
+    """The published ratios, 64 x 1 for all settings, 64 x 32 for the first; the picture is from 18_step_by_step."""
     page = (ROOT / "docs" / "papers" / "kang.md").read_text(encoding="utf-8")
     rows = [[cell.strip() for cell in row.split("|")[1:-1]] for row in re.findall(r"^\| [1-8] \| .*$", page, re.M)]
     rows = [row for row in rows if len(row) == 7]
@@ -107,14 +107,14 @@ def test_the_page_has_the_ratios_that_the_demo_prints(kang: Any) -> None:
 
     assert [row[4] for row in rows] == [ratio(number, kang.Cluster(64, 1)) for number in kang.PUBLISHED]
     assert rows[0][6] == ratio(1, kang.Cluster(64, 32))
-    steps = (ROOT / "demos" / "06_step_by_step.out").read_text(encoding="utf-8")
+    steps = (ROOT / "demos" / "18_step_by_step.out").read_text(encoding="utf-8")
     picture = next(block for block in page.split("```text\n") if block.startswith("t = 9")).split("```")[0]
     printed = "".join(line.rstrip() + "\n" for line in steps.splitlines())
     assert picture in printed
 
 
 def stored() -> str:
-    """The output of `demos/08_kang_figures.py --full`."""
+    """The output of `demos/20_kang_figures.py --full`."""
     return (ROOT / "benchmarks" / "kang_figures.out").read_text(encoding="utf-8")
 
 
@@ -150,7 +150,7 @@ def test_the_stored_effects_of_the_inner_allgather_are_computed_again(kang: Any)
 
 def test_the_default_run_computes_all_ratios_of_the_page_but_two(kang: Any) -> None:
     """It omits settings 6 and 7 on 2,048 ranks, and has no point that --full lacks."""
-    demo = import_module("08_kang_figures")
+    demo = import_module("20_kang_figures")
     jobs = {figures: set(demo.jobs_of(None, clusters, kang.Cluster(64, 32, True))) for figures, clusters in (
         ("short", demo.SHORT), ("full", demo.FULL),
     )}  # fmt: skip

@@ -13,10 +13,10 @@ PAGES = [
     *(ROOT / "fakempi" / "apps" / "tour" / "pages").glob("*.md"),
     *(ROOT / "fakempi" / "apps" / "course" / "exercises").glob("*/s*.py"),
     ROOT / "demos" / "01_hello.py",
-    ROOT / "demos" / "04_blocked_ring.py",
-    ROOT / "demos" / "06_step_by_step.py",
-    ROOT / "demos" / "13_mpi4py_script.py",
-    ROOT / "demos" / "20_survivors.py",
+    ROOT / "demos" / "08_blocked_ring.py",
+    ROOT / "demos" / "18_step_by_step.py",
+    ROOT / "demos" / "06_mpi4py_script.py",
+    ROOT / "demos" / "15_survivors.py",
     ROOT / "demos" / "pi_mpi4py.py",
 ]
 DIFFERENCE = re.compile(r"= MPI\.Wtime\(\)$|MPI\.Wtime\(\) - |- MPI\.Wtime\(\)|, MPI\.Wtime\(\)$")

@@ -34,7 +34,8 @@ COSTS = (
 CALLS = (
     "Barrier", "Bcast", "Gather", "Scatter", "Allgather", "Alltoall", "Reduce", "Allreduce", "Reduce_scatter_block",
     "Reduce_scatter", "Scan", "Exscan", "Allgatherv", "Alltoallv", "Gatherv", "Scatterv", "in place", "Iallreduce", "Ibcast",
-    "object allgather", "object gather", "object bcast", "object allreduce",
+    "object allgather", "object gather", "object bcast", "object allreduce", "number allreduce",
+    "number scan", "number exscan",
 )  # fmt: skip
 OTHERS = ("ring", "any", "isend around", "poll", "neighbors")
 INTER = [each for each in CATALOGUE if each.kind == "inter"]
@@ -183,9 +184,31 @@ def _step(comm: Any, kind: str, n: int, number: int) -> Any:
             return comm.bcast("x" * n, root)
         case "object allreduce":
             return comm.allreduce(r * n)
+        case "number allreduce" | "number scan" | "number exscan":
+            return _number(getattr(comm, kind[7:]), r, number)
         case _:
             return _other(comm, kind, r, p)
     return out.tolist(), big.tolist(), total.tolist()
+
+
+NUMBERS: tuple[Any, ...] = (
+    lambda r, n: r * n, lambda r, n: -r, lambda r, n: (r - n % 3) / 7, lambda r, n: bool((r + n) % 3),
+    lambda r, n: (3 + r) ** (n % 150), lambda r, n: (0.0, -0.0, float("nan"), 1, True)[(r + n) % 5],
+    lambda r, n: (r, -0.5, True)[: (r + n) % 4], lambda r, n: ((n + r) % 3, r), lambda r, n: tuple(range(r)),
+    lambda r, n: (10**400, 1.5)[r == n % 9], lambda r, n: ("ab", 2)[r != n % 5] * (r + 1),
+)  # fmt: skip
+"""Functions that return the operand of a rank; the last three cannot always be added."""
+
+OPERATIONS = (MPI.SUM, MPI.SUM, MPI.SUM, MPI.PROD, MPI.MAX, MPI.MIN, MPI.LAND, MPI.LXOR, MPI.BOR, MPI.MAXLOC, MPI.MINLOC)
+
+
+def _number(call: Any, r: int, number: int) -> Any:
+    operand, op = NUMBERS[number % len(NUMBERS)], OPERATIONS[number // 64 % len(OPERATIONS)]
+    try:
+        found = call(operand(r, number // 4096), op)
+        return repr(found)
+    except (TypeError, ValueError, OverflowError) as error:  # other ranks wait for this one
+        return type(error).__name__, str(error)
 
 
 def _other(comm: Any, kind: str, r: int, p: int) -> Any:

@@ -13,6 +13,7 @@ import fakempi
 from collectives import find
 from fakempi import MPI
 from fakempi.errors import MPIError, MPIValueError, RankError
+from fakempi.extensions.fused.rendezvous import OBJECTS_APART
 from fakempi.extensions.fused.results import Results
 
 
@@ -26,7 +27,15 @@ EMULATED: dict[str, tuple[Any, dict[str, Any], str, str]] = {
         lambda comm: comm.Alltoall(np.zeros(4), np.zeros(4)), {"algorithms": {"alltoall": "linear"}},
         "alltoall", "<intra alltoall linear> has no schedule",
     ),
-    "objects": (lambda comm: comm.scan(1), {}, "scan", "it combines objects"),
+    "objects": (lambda comm: comm.reduce(1), {}, "reduce", "it combines objects"),
+    "objects that are not numbers": (
+        lambda comm: comm.allreduce("a"), {}, "allreduce", "it combines objects that are not numbers"
+    ),
+    "function of objects": (lambda comm: comm.allreduce(1, max), {}, "allreduce", "its operation is user-defined"),
+    "numbers that cannot be combined": (
+        lambda comm: comm.allreduce(1.5 if comm.rank else 1, MPI.PROD), {}, "allreduce", "PROD of its objects may fail"
+    ),
+    "objects, and few messages in a round": (lambda comm: comm.scan(1), {}, "scan", OBJECTS_APART),
     "user-defined function": (
         lambda comm: comm.Allreduce(np.zeros(1), np.zeros(1), MPI.Op.Create(lambda one, two, datatype: None)), {},
         "allreduce", "its operation or datatype is user-defined",
@@ -135,11 +144,11 @@ def test_counts_in_words() -> None:
 
     def main(comm: Any) -> None:
         comm.Barrier()
-        comm.scan(1)
+        comm.reduce(1)
 
     calls = fakempi.run(main, 4).fused_calls
     assert {name: str(counts) for name, counts in calls.items()} == {
-        "barrier": "1 fused", "scan": "0 fused, 1 emulated (it combines objects)",
+        "barrier": "1 fused", "reduce": "0 fused, 1 emulated (it combines objects)",
     }  # fmt: skip
 
 

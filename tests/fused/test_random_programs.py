@@ -17,7 +17,7 @@ from tests.fused.started_steps import between_arguments
 from tests.helpers.breadth import breadth
 
 SEEDS = 40
-TIES = 300
+TIES = 100
 MORE_SEEDS = breadth(200, 600)
 
 

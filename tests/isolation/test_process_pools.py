@@ -56,6 +56,7 @@ if __name__ == "__main__":
         assert pool.map(lambda x: x + 1, [1, 2]) == [2, 3]
     assert dill.loads(dill.dumps(square))(1).x == 1 + rank
     comm.Barrier()
+    lock.close()
 """
 
 COMMUNICATORS = """

@@ -202,7 +202,8 @@ def test_bad_input_is_one_sentence_and_exit_code_2(
 def test_a_byte_order_mark_is_skipped(capsys: Capture) -> None:
     """Spreadsheet programs write one."""
     Path("p.csv").write_text("\ufeff" + PAIRS, encoding="utf-8")
-    assert main(["calibrate", "--from", "p.csv", "--placement", "cores.csv", "-o", "m.toml"]) == 0
+    words = ["--from", "p.csv", "--placement", "cores.csv", "--ranks-per-node", "4", "--ranks-per-socket", "2"]
+    assert main(["calibrate", *words, "-o", "m.toml"]) == 0
     assert "held-out error" in capsys.readouterr()[0]
 
 

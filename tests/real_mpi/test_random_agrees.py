@@ -22,7 +22,7 @@ from tests.real_mpi.random.invalid.known import KNOWN, reason
 from tests.real_mpi.random.observing import Program, agree
 from tests.real_mpi.random.type_trees import BASICS, DatatypeBuilder, meaning, random_tree
 
-PROGRAMS = breadth(100, 2000)
+PROGRAMS = breadth(40, 2000)
 
 
 @pytest.mark.sample

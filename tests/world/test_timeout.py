@@ -477,6 +477,13 @@ def test_the_error_has_a_class_of_fakempi_and_one_of_python(backend: Any) -> Non
     assert (str(again), again.places, again.timeout) == (str(error), error.places, error.timeout)
 
 
+def test_tblib_can_make_the_error() -> None:
+    """Dask pickles exceptions with it. It calls `__new__` of the class, which was that of RuntimeError: TypeError."""
+    again = fakempi.RunTimeoutError.__new__(fakempi.RunTimeoutError)
+    assert isinstance(again, fakempi.RunError)
+    assert isinstance(again, TimeoutError)
+
+
 def test_spawned_ranks_are_ended_and_counted(backend: Any) -> None:
     """By the names that they have in reports."""
 

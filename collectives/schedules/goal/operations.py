@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Any, Final
 
 from collectives.schedules import json_format
 from collectives.schedules.errors import InvalidScheduleError
@@ -14,6 +14,9 @@ KINDS: Final = ("send", "recv", "calc")
 WAITS: Final = ("requires", "irequires")
 AFTER_LABELS: Final = (":", *WAITS)
 """A label at the beginning of a statement is followed by one of these. Words such as `tag` may be labels, too."""
+
+MAX_UNIT: Final = 255
+"""The largest number of a cpu or nic: the binary form has a byte for it."""
 
 WILDCARD: Final = "wildcards are not supported, since timing decides what they match"
 
@@ -30,13 +33,12 @@ class Dependency:
 
 @dataclass
 class RankOperations:
-    """The operations of a rank while they are read. `units` has the numbers of the cpu and the nic that it uses."""
+    """The operations of a rank while they are read."""
 
     number: int
     steps: list[Step] = field(default_factory=list)
     labels: dict[str, int] = field(default_factory=dict)
     dependencies: list[Dependency] = field(default_factory=list)
-    units: dict[str, int] = field(default_factory=dict)
 
 
 def read_rank(tokens: Tokens, number: int, ranks: int) -> RankOperations:
@@ -59,7 +61,7 @@ def read_rank(tokens: Tokens, number: int, ranks: int) -> RankOperations:
             after_label = "" if kind is not token else ", `LABEL:`, `LABEL requires` or `LABEL irequires`"
             raise tokens.error(kind.position, f"expected send, recv, calc{after_label}, not {kind}")
         step = _read_calc(tokens) if kind.text == "calc" else _read_message(tokens, kind.text, ranks)
-        step = _read_attributes(tokens, rank, step, kind.position)
+        step = _read_attributes(tokens, step)
         note = token.note or kind.note
         rank.steps.append(step if note is None else _noted(tokens, note, step))
         while tokens.peek().text in WAITS and tokens.peek(1).text not in AFTER_LABELS:
@@ -96,30 +98,21 @@ def _read_message(tokens: Tokens, kind: str, ranks: int) -> Step:
     return Step("send", peer, source=where) if kind == "send" else Step("recv", peer, target=where)
 
 
-def _read_attributes(tokens: Tokens, rank: RankOperations, step: Step, start: int) -> Step:
-    """Read `tag`, `cpu` and `nic` in any order, and return the step with its tag."""
-    given: dict[str, int] = {}
-    positions: dict[str, int] = {}
+def _read_attributes(tokens: Tokens, step: Step) -> Step:
+    """Read `tag`, `cpu` and `nic` in any order, and return the step with them."""
+    given: dict[str, Any] = {}
     names = ("cpu", "nic") if step.kind == "compute" else ("tag", "cpu", "nic")
     while tokens.peek().text in names and tokens.peek(1).text not in AFTER_LABELS:
         name = tokens.take()
         if name.text in given:
             raise tokens.error(name.position, f"{name.text} occurs twice in this operation")
         position = tokens.peek().position
-        positions[name.text] = name.position
         given[name.text] = tokens.number(f"the number of a {name.text}")
         if given[name.text] < 0:
             raise tokens.error(position, WILDCARD if name.text == "tag" else f"{name.text} must not be negative")
-    for unit in ("cpu",) if step.kind == "compute" else ("cpu", "nic"):
-        value = given.get(unit, 0)
-        first = rank.units.setdefault(unit, value)
-        if value != first:
-            raise tokens.error(
-                positions.get(unit, start),
-                f"rank {rank.number} uses {unit} {first} and {unit} {value}, but fakempi models one {unit} per rank, so its "
-                f"times would be wrong; use one {unit} per rank, or a rank for each {unit}",
-            )
-    return replace(step, tag=given["tag"]) if given.get("tag") else step
+        if name.text != "tag" and given[name.text] > MAX_UNIT:
+            raise tokens.error(position, f"{name.text} must be at most {MAX_UNIT}")
+    return replace(step, **given) if any(given.values()) else step
 
 
 def _noted(tokens: Tokens, note: Note, step: Step) -> Step:
@@ -133,10 +126,10 @@ def _noted(tokens: Tokens, note: Note, step: Step) -> Step:
     if step.kind == "compute":
         if noted.kind in ("send", "recv"):
             raise tokens.error(note.position, f"the comment describes a {noted.kind}, but a calc follows")
-        return noted
+        return replace(noted, cpu=step.cpu)
     if noted.kind != step.kind or noted.nbytes != step.nbytes:
         raise tokens.error(
             note.position,
             f"the comment describes {noted.nbytes} bytes by {noted.kind}, but {step.nbytes} bytes by {step.kind} follow",
         )
-    return replace(noted, peer=step.peer, tag=step.tag)
+    return replace(noted, peer=step.peer, tag=step.tag, cpu=step.cpu, nic=step.nic)

@@ -34,11 +34,12 @@ def write(schedule: Schedule) -> str:
 
 
 def _statement(step: Step) -> str:
+    cpu, nic = (f" {name} {number}" if number else "" for name, number in (("cpu", step.cpu), ("nic", step.nic)))
     if step.kind == "send":
-        return f"send {step.nbytes}b to {step.peer} tag {step.tag}"
+        return f"send {step.nbytes}b to {step.peer} tag {step.tag}{cpu}{nic}"
     if step.kind == "recv":
-        return f"recv {step.nbytes}b from {step.peer} tag {step.tag}"
-    return f"calc {round(step.seconds * 1e9)}"
+        return f"recv {step.nbytes}b from {step.peer} tag {step.tag}{cpu}{nic}"
+    return f"calc {round(step.seconds * 1e9)}{cpu}"
 
 
 def _note(step: Step) -> list[str]:

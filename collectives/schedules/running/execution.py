@@ -17,6 +17,7 @@ from collectives.schedules.recording import OPERATIONS
 from collectives.schedules.running.claims import ScheduleClaims
 from collectives.schedules.running.executor import Executor
 from collectives.schedules.running.fitting import Fitting
+from collectives.schedules.running.units import has_units
 from collectives.schedules.running.whole_blocks import WholeBlocks, check_whole_blocks
 from collectives.schedules.schedule import Schedule
 from collectives.schedules.step import Range
@@ -32,6 +33,11 @@ def algorithm(schedule: Schedule) -> Algorithm:
     It accepts messages of other sizes if all buffers scale by the same factor and each chunk still has whole elements.
     """
     operation = _operation(schedule)
+    if has_units(schedule):
+        raise InvalidScheduleError(
+            "ranks of the schedule use several cpus or nics, but a rank that calls a collective operation has one of each; "
+            "fakempi schedule run simulates the schedule"
+        )
     if operation != "barrier" and not schedule.has_ranges:
         raise InvalidScheduleError("the schedule has sizes but no buffer ranges, so it cannot move the data of a call")
     if operation == "alltoallw":

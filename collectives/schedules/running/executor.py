@@ -85,8 +85,12 @@ class Executor:
             self._requests.append(self._comm.Irecv(self.part(step.target), step.peer, self._tag + step.tag))
             self._pending.append(index)
         else:
-            self._execute(step)
-            self._end(index)
+            self._local(index, step)
+
+    def _local(self, index: int, step: Step) -> None:
+        """Execute a local step, which ends before another one starts."""
+        self._execute(step)
+        self._end(index)
 
     def _end(self, index: int) -> None:
         if self._observer:

@@ -92,7 +92,7 @@ def run_command(command: Sequence[str], nprocs: int, options: Namespace) -> Scri
     if not (options.strict or isinstance(script, ProcessProgram)):
         # a strict run checks more, and children keep their buffers to themselves
         chosen = replace(chosen, check_buffers="sends")
-    disturbance = disturbance_of_run(options, nprocs)
+    disturbance = disturbance_of_run(options, nprocs, in_processes(options))
     interrupts = Interrupts(script, nprocs, options.timeout)
     try:
         surroundings: AbstractContextManager[object] = nullcontext() if disturbance is None else disturbed(disturbance)
@@ -148,6 +148,11 @@ def _check_trace_file(path: str | None) -> None:
         raise parse.usage_error(f"--trace {path}: there is no directory {os.path.dirname(path)!r}.")
 
 
+def in_processes(options: Namespace) -> bool:
+    """Return whether each rank is a process."""
+    return bool(options.processes or options.debug or options.hash_seeds or wants_processes())
+
+
 def script_of(command: Sequence[str], options: Namespace) -> Program:
     """Return the script as a program for ranks, in this process or each in a process."""
     label = "[{rank}] " if options.prefix else ""
@@ -156,7 +161,7 @@ def script_of(command: Sequence[str], options: Namespace) -> Program:
     if options.hash_seeds and os.environ.get(HASH_SEED, "random") != "random":
         reason = f"{HASH_SEED}={os.environ[HASH_SEED]} gives all ranks the same hashes; unset it."
         raise parse.usage_error(f"--hash-seeds: {reason}")
-    if options.processes or options.debug or options.hash_seeds or wants_processes():
+    if in_processes(options):
         more = {"debug": options.debug, "debug_port": port, "hash_seeds": options.hash_seeds}
         return program_in_processes(command, **common, **more)
     return program(command, private=options.private, **common)

@@ -68,7 +68,7 @@ def _in_arrays(schedule: ScheduleArrays, cost: CostModel) -> float:
     if not all(type(each) in (int, float) for each in parameters):
         raise Undetermined("a cost is not an int or a float")
     costs = Costs._make((*parameters, cost.eager_limit or -1))
-    zeros, rounds = np.zeros(schedule.p), (each.round for each in schedule.phases())
+    zeros, rounds = [0.0] * schedule.p, (each.round for each in schedule.phases())
     return float(np.max(outcome_of(rounds, zeros, zeros, costs).ends))
 
 

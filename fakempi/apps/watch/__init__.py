@@ -10,6 +10,8 @@ blocked      records of blocked ranks, as the emulator's deadlock report has the
 causes       the likely cause of a hang
 report       the report
 emulator_command  the command that runs the program on the emulator
+enabling     `fakempi.watch.enable`, for programs whose launcher cannot be changed
+service      the watcher that it starts
 junit        an entry of the test that hung for --junitxml
 rank/        modules that run in the ranks; they import the standard library only
 """

@@ -34,7 +34,9 @@ class Waits:
 
     def _record(self, state: RankPosition, thread: Mapping[str, Any], call: Mapping[str, Any] | None) -> BlockedRank:
         frame, name = own_frame(thread), "" if thread["main"] else str(thread["name"])
-        place = site(str(frame["file"]), int(frame["line"]))
+        place: str = site(str(frame["file"]), int(frame["line"]))
+        if call is not None and call.get("one_of"):
+            place = f"{place} (or another call of this line: Python 3.10 does not know)"
         if state.kind == "silent":
             text = f"C code holds the interpreter lock in `{call['text']}`" if call else "C code holds the interpreter lock"
             return BlockedRank(state.number, text, place, state.since, ())

@@ -16,12 +16,14 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from hmac import compare_digest
+from math import inf
 from pathlib import Path
 from secrets import token_hex
 from time import monotonic
 from typing import Any
 
 LONGEST_LINE = 8_000_000
+LONGEST_HELLO = 10_000
 LONGEST_ADDRESS = 100
 """Bytes of the path of a Unix socket; the limit of Linux is 108."""
 
@@ -42,6 +44,7 @@ class WatchedProcess:
     group: int = 0
     started: float = field(default_factory=monotonic)
     moved: float = field(default_factory=monotonic)  # the time when it was last seen to move
+    computes_since: float = field(default_factory=monotonic)  # the time of the last movement that was no processor time
     waits_for_answer: str = ""
     sample: dict[str, Any] = field(default_factory=dict)
     answers: dict[str, Any] = field(default_factory=dict)
@@ -69,7 +72,8 @@ class WatchedProcess:
 class Listener:
     """The socket of a job."""
 
-    def __init__(self, hosts: bool = False) -> None:
+    def __init__(self, hosts: bool = False, longest_call: float = inf) -> None:
+        self.longest_call = longest_call  # seconds for which processor time in one call of compiled code counts as movement
         self.token = token_hex(16)
         self.processes: list[WatchedProcess] = []
         self.selector = selectors.DefaultSelector()
@@ -139,10 +143,10 @@ class Listener:
         data = b""
         with suppress(ConnectionError):
             data = process.connection.recv(1 << 16)
-        if not data or len(process.received) > (LONGEST_LINE if process.accepted else 10_000):
+        *lines, process.received = (process.received + data).split(b"\n")
+        if not data or len(process.received) > (LONGEST_LINE if process.accepted else LONGEST_HELLO):
             self._end(process)
             return
-        *lines, process.received = (process.received + data).split(b"\n")
         for line in lines:
             try:
                 message = json.loads(line)
@@ -166,13 +170,15 @@ class Listener:
             return True
         if "leave" in message and isinstance(message["leave"], dict):
             process.left, process.moved, process.waits_for_answer = message["leave"], monotonic(), ""
-        for word in ("sample", "report", "junit", "end"):
+        for word in ("sample", "report", "junit", "end", "stop"):
             if isinstance(message.get(word), dict):
                 process.waits_for_answer = ""
                 process.answers[word] = message[word]
         if isinstance(message.get("sample"), dict):
             process.sample = message["sample"]
             if process.sample.get("moved", True):
+                process.moved = process.computes_since = monotonic()
+            elif process.sample.get("computing") and monotonic() - process.computes_since < self.longest_call:
                 process.moved = monotonic()
         return True
 

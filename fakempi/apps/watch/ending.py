@@ -14,6 +14,27 @@ PATIENCE = 2.0
 """Seconds that the launcher has to end its ranks, before they are killed."""
 
 
+class LaunchedJob:
+    """The process of a command, such as mpiexec."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self.process, self.pid = process, process.pid
+        self.poll, self.wait = process.poll, process.wait
+
+    def end(self, pids: list[int]) -> None:
+        """End the launcher, its processes, and those with these numbers."""
+        end_job(self.process, pids)
+
+
+def end_processes(pids: list[int]) -> None:
+    """End processes; kill those that remain."""
+    targets = [each for each in map(process_entry, pids) if each is not None]
+    for each in targets:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(each.pid, signal.SIGTERM)
+    _kill_remaining(targets, monotonic() + PATIENCE)
+
+
 def end_job(launcher: subprocess.Popen[bytes], ranks: list[int]) -> None:
     """Let the launcher end its ranks; then kill the processes that remain.
 
@@ -26,15 +47,21 @@ def end_job(launcher: subprocess.Popen[bytes], ranks: list[int]) -> None:
         with suppress(ProcessLookupError):
             launcher.send_signal(signal.SIGTERM)
     end = monotonic() + PATIENCE
-    while monotonic() < end and (launcher.poll() is None or any(map(_lives, targets))):
+    while monotonic() < end and launcher.poll() is None:
+        sleep(0.02)
+    _kill_remaining(targets, end)
+    if launcher.poll() is None:
+        launcher.kill()
+    launcher.wait()
+
+
+def _kill_remaining(targets: list[ProcessEntry], end: float) -> None:
+    while monotonic() < end and any(map(_lives, targets)):
         sleep(0.02)
     for each in targets:
         if _lives(each):
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(each.pid, signal.SIGKILL)
-    if launcher.poll() is None:
-        launcher.kill()
-    launcher.wait()
 
 
 def _lives(process: ProcessEntry) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -11,10 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 from types import FrameType
+from typing import Protocol
 
 from fakempi.apps.watch import junit
 from fakempi.apps.watch.connections import Listener, WatchedProcess, live
-from fakempi.apps.watch.ending import end_job
+from fakempi.apps.watch.ending import LaunchedJob
 from fakempi.apps.watch.positions import collect
 from fakempi.apps.watch.processes import descendants, process_table
 from fakempi.apps.watch.report import headline, report_text
@@ -24,6 +26,9 @@ HUNG = 124
 
 INTERVAL = 1.0
 """Seconds between two samples."""
+
+LONGEST_CALL = 10
+"""A call of compiled code that uses processor time is movement for this number of times `--after`."""
 
 
 @dataclass(frozen=True)
@@ -37,11 +42,26 @@ class WatchOptions:
     hosts: bool = False
 
 
+class WatchedJob(Protocol):
+    """A command that this process has started, or ranks that have started this process."""
+
+    pid: int
+
+    def poll(self) -> int | None:
+        """Return the exit code once the job has ended."""
+
+    def wait(self) -> int:
+        """Return the exit code."""
+
+    def end(self, pids: list[int]) -> None:
+        """End all processes of the job; `pids` are ranks on this machine."""
+
+
 class JobWatch:
     """The watch over one command."""
 
     def __init__(
-        self, options: WatchOptions, listener: Listener, job: subprocess.Popen[bytes], signals: list[int]
+        self, options: WatchOptions, listener: Listener, job: WatchedJob, signals: list[int]
     ) -> None:
         self.options, self.listener, self.job = options, listener, job
         self.start = monotonic()
@@ -114,7 +134,7 @@ class JobWatch:
     def _look_at_subprocesses(self, living: Sequence[WatchedProcess]) -> None:
         """Count the processor time of programs that ranks have started as movement: a compiler, a solver."""
         table = process_table()
-        watched = {each.pid for each in living}
+        watched = {os.getpid(), *(each.pid for each in living)}  # rank 0 may have started this process
         for each in living:
             if each.pid in table:
                 below = [one for one in descendants(each.pid, table) if one.pid not in watched]
@@ -155,7 +175,8 @@ class JobWatch:
         """Flush the output of the ranks and end them."""
         self.number += 1
         self.listener.collect("end", self.number, 1.0)
-        end_job(self.job, [each.pid for each in live(self.listener.processes) if each.pid])
+        here = os.uname().nodename
+        self.job.end([each.pid for each in live(self.listener.processes) if each.pid and each.host == here])
 
 
 @contextmanager
@@ -178,12 +199,12 @@ def watch(options: WatchOptions) -> int:
 
     The command has its own process group: Ctrl-C reaches the watcher only.
     """
-    listener = Listener(options.hosts)
+    listener = Listener(options.hosts, LONGEST_CALL * options.after)
     try:
         signals: list[int] = []
         with handled((signal.SIGINT, signal.SIGTERM, signal.SIGUSR1), signals.append):
             job = subprocess.Popen(list(options.command), env=listener.environment(), start_new_session=True)
-            over_watch = JobWatch(options, listener, job, signals)
+            over_watch = JobWatch(options, listener, LaunchedJob(job), signals)
             try:
                 return over_watch.run()
             except BaseException:

@@ -248,6 +248,7 @@ class Ports:
         self.node, self.links_of, self.link_of = cost.node, cost.route, cost.link
         self.out: list[Port] = []
         self.into: list[Port] = []
+        self.interfaces: dict[int, list[tuple[Port, Port]]] = {}  # other network interfaces, by process
         self.nodes: dict[Any, tuple[Port, Port]] = {}
         self.links: dict[Any, Port] = {}
         self.named = type(cost).route is not CostModel.route
@@ -264,9 +265,20 @@ class Ports:
         self.into.append(self._make(number, self.cost.ports) if self.cost.duplex else out)
         return number
 
+    def add_interface(self, number: int) -> tuple[Port, Port]:
+        """Create another network interface of a process; return its ports for output and input."""
+        out = self._make(number, self.cost.ports)
+        into = self._make(number, self.cost.ports) if self.cost.duplex else out
+        self.interfaces.setdefault(number, []).append((out, into))
+        return out, into
+
     def route(self, source: int, dest: int) -> tuple[Port, ...]:
-        """Return the ports of a transfer in the order in which it takes them."""
-        out, into = self.out[source], self.into[dest]
+        """Return the ports of a transfer between two processes, in the order in which it takes them."""
+        return self.between(self.out[source], self.into[dest])
+
+    def between(self, out: Port, into: Port) -> tuple[Port, ...]:
+        """Return the ports of a transfer between two ports of processes, in the order in which it takes them."""
+        source, dest = out.number, into.number
         names = self.links_of(source, dest) if self.named else None
         if names is not None:
             links = self.links
@@ -281,7 +293,10 @@ class Ports:
 
     def waiting(self, processes: Iterable[int]) -> Iterator[Envelope]:
         """Return all envelopes that wait for a port of these processes, for a port of a node, or for a link."""
-        own = (port for number in processes for port in (self.out[number], self.into[number]))
+        own = (
+            port for number in processes
+            for pair in ((self.out[number], self.into[number]), *self.interfaces.get(number, ())) for port in pair
+        )  # fmt: skip
         for port in chain(own, *self.nodes.values(), self.links.values()):
             yield from port.waiting()
 

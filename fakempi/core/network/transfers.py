@@ -65,8 +65,8 @@ class Transfers(Hooked):
         self.plain = cost.duplex and cost.ports == 1 and not cost.shares
         self.books_ahead = self.plain and cost.uniform_latency  # see `_fly`
         self.in_order = cost.in_order and cost.ports == 1
-        self.ways: dict[tuple[int, int, Time], Way] = {}  # known routes, by two processes and latency
-        self.latest_due: dict[tuple[int, int], Time] = {}  # by two processes; unless they are in order anyway
+        self.ways: dict[tuple[Port, Port, Time], Way] = {}  # known routes, by two ports and latency
+        self.latest_due: dict[tuple[Port, Port], Time] = {}  # by two ports; unless they are in order anyway
 
     def use_guard(self, guard: Guard) -> None:
         """Check the values that the cost model returns from now on."""
@@ -119,7 +119,7 @@ class Transfers(Hooked):
             into.free_at = now + latency + hold if latency > 0 else now + hold
             self._travel(envelope, now, now + sent, now + arrived)
             return True
-        envelope.route, heads = self._way(out.number, into.number, latency)
+        envelope.route, heads = self._way(out, into, latency)
         envelope.stage = 0
         if not self.cost.duplex:
             self.tickets = envelope.number = self.tickets + 1
@@ -133,14 +133,14 @@ class Transfers(Hooked):
             self._make_attempts()
         return envelope.arrived is not None
 
-    def _way(self, source: int, dest: int, latency: Time) -> Way:
+    def _way(self, out: Port, into: Port, latency: Time) -> Way:
         """Return the route of a message, and when its first byte reaches the ports."""
-        key = source, dest, latency
+        key = out, into, latency
         way = self.ways.get(key)
         if way is None:
             if len(self.ways) >= MAX_WAYS:
                 self.ways.clear()
-            route = self.ports.route(source, dest)
+            route = self.ports.between(out, into)
             way = self.ways[key] = route, heads_of(route, latency)
         return way
 
@@ -214,7 +214,7 @@ class Transfers(Hooked):
         self._leave(envelope, head)
         due = flight.start + head
         if not self.in_order and stage == len(flight.heads) - 1:  # a short message may be faster than an earlier long one
-            pair = envelope.out.number, envelope.box.owner
+            pair = envelope.out, envelope.box.into
             due = self.latest_due[pair] = max(due, self.latest_due.get(pair, due))
         if self.books_ahead:
             self._land(envelope, max(due, envelope.box.into.free_at))

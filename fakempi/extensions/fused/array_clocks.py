@@ -9,7 +9,7 @@ when both ranks have; it takes t_s + n t_w. The order in which ranks run at one 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -53,16 +53,15 @@ class Outcome(NamedTuple):
         return float(np.min(self.ends))
 
 
-def outcome_of(rounds: Iterable[Round], starts: Floats, into_free: Floats, costs: Costs) -> Outcome:
+def outcome_of(rounds: Iterable[Round], starts: Sequence[float], into_free: Sequence[float], costs: Costs) -> Outcome:
     """Return the outcome for ranks that start at these times, with these times of their input ports.
 
     Output ports are free.
     """
-    if starts.min() < starts.max() or into_free.max() > starts[0]:
-        return _Clocks(starts, into_free, costs).compute(rounds)
-    all_rounds = list(rounds)
-    if not all(each.is_uniform for each in all_rounds):
-        return _Clocks(starts, into_free, costs).compute(all_rounds)
+    in_step = starts.count(starts[0]) == len(starts) and max(into_free) <= starts[0]
+    all_rounds = list(rounds) if in_step else []
+    if not in_step or not all(each.is_uniform for each in all_rounds):
+        return _Clocks(np.array(starts, float), np.array(into_free, float), costs).compute(all_rounds or rounds)
     at: Any = float(starts[0])  # all ranks start at one time and always do the same
     end, booked, last_start, nbytes = at, at, at, 0
     for each in all_rounds:
@@ -100,33 +99,28 @@ class _Clocks:
 
     def _transfer(self, each: Round) -> None:
         """Simulate the messages of a round; of the ranks that take part in it, some may only send or only receive."""
-        ranks, self.in_step = each.active, self.in_step and each.is_uniform
-        source, dest, nbytes = each.source[ranks], each.dest[ranks], _values_of(each.nbytes, ranks)
-        t, takes = self.t[ranks], self.costs.t_s + nbytes * self.costs.t_w
-        sends, receives = dest >= 0, source >= 0
-        nbytes_in = _values_of(each.nbytes, source)
-        takes_in = self.costs.t_s + nbytes_in * self.costs.t_w
-        in_start, out_start = self.t[source], t
-        waits = each.nbytes > self.costs.eager_limit
-        if np.any(waits):
-            in_start = np.where(_values_of(waits, source), np.maximum(t, in_start), in_start)
-            out_start = np.where(_values_of(waits, ranks), np.maximum(t, self.t[dest]), t)
-        in_end, out_end = in_start + takes_in, out_start + takes
-        end = np.where(receives, in_end, t)
-        end = np.where(sends, np.maximum(end, out_end), end)
-        known = np.maximum(np.where(receives, np.maximum(in_start, t), t), np.where(sends, out_start, t))
-        later = end > t  # a receive whose message has already arrived completes immediately
-        self.booked[ranks] = np.where(later, known, self.booked[ranks])
-        self.t[ranks] = np.where(later, end, t)
-        self.out_free[ranks] = np.where(sends, out_end, self.out_free[ranks])
-        self.into_free[ranks] = np.where(receives, np.maximum(self.into_free[ranks], in_end), self.into_free[ranks])
-        for row, values in enumerate((sends, sends * nbytes, receives, receives * nbytes_in)):
-            self.counts[row][ranks] += values
+        self.in_step = self.in_step and each.is_uniform
+        t, senders, receivers, nbytes = self.t, each.senders, each.receivers, _values_of(each.nbytes, each.senders)
+        start, receiver_at = t[senders], t[receivers]
+        if np.any(waits := nbytes > self.costs.eager_limit):
+            start = np.where(waits, np.maximum(start, receiver_at), start)
+        end = start + (self.costs.t_s + nbytes * self.costs.t_w)
+        ends, known = t.copy(), t.copy()
+        ends[senders], known[senders] = end, start
+        ends[receivers] = np.maximum(ends[receivers], end)  # a message may have arrived before its receive
+        known[receivers] = np.maximum(known[receivers], start)
+        self.booked = np.where(ends > t, known, self.booked)
+        self.t, self.out_free[senders] = ends, end
+        self.into_free[receivers] = np.maximum(self.into_free[receivers], end)
+        for row, values in zip(self.counts, (1, nbytes), strict=False):
+            row[senders] += values
+        for row, values in zip(self.counts[2:], (1, nbytes), strict=True):
+            row[receivers] += values
         if not self.in_step:
-            if len(self.received) * len(self.t) > MOST_STARTS:
+            if len(self.received) * len(t) > MOST_STARTS:
                 raise Undetermined("there are too many messages of ranks that are not in step")
-            self.received.append((np.arange(len(self.t))[ranks][receives], in_start[receives], in_end[receives]))
-        self.last_start = max(self.last_start, in_start[receives].max())
+            self.received.append((receivers, start, end))
+        self.last_start = max(self.last_start, start.max())
 
     def _check_ports(self) -> None:
         """Check that each message found its receiver's port free."""

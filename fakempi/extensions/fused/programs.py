@@ -33,6 +33,8 @@ class Round(NamedTuple):
     nbytes: int | Ints  # an int if it is the same for all ranks
     combined: tuple[int | Ints, ...]
     active: Ints | slice  # the ranks that take part; a slice if all do
+    senders: Ints  # of each message
+    receivers: Ints
 
     @property
     def is_uniform(self) -> bool:
@@ -111,23 +113,17 @@ class ScheduleArrays:
             fields.append(int(values[0]) if is_equal else column)
         # `np.union1d` would import numpy.ma during the run
         active = slice(None) if all_send else np.flatnonzero((fields[0] >= 0) | (fields[1] >= 0))
-        return Round(fields[0], fields[1], fields[2], tuple(fields[3:]), active)
+        return Round(fields[0], fields[1], fields[2], tuple(fields[3:]), active, source, dest)
 
     def steps(self, rank: int) -> Steps:
         """The steps of a rank."""
         if not self._steps:
             self._steps = [[] for _ in range(self.p)]
             for phase in self.phases():
-                round_arrays = phase.round
-                if round_arrays is None:
+                if phase.round is None:
                     self._add_concurrent_steps(*phase)
-                    continue
-                numbers = np.arange(self.p)[round_arrays.active].tolist()
-                arrays = *round_arrays[:3], *round_arrays.combined
-                columns = [np.broadcast_to(column, self.p)[round_arrays.active].tolist() for column in arrays]
-                combined = [tuple(filter(None, each)) for each in zip(*columns[3:], strict=True)] or [()] * len(numbers)
-                for number, step in zip(numbers, map(RoundStep, *columns[:3], combined), strict=True):
-                    self._steps[number].append(step)
+                else:
+                    add_steps(self._steps, phase.round)
         return self._steps[rank]
 
     def _add_concurrent_steps(self, transfers: Ints, _: None, synchronous: bool, received: Sequence[Any]) -> None:
@@ -181,6 +177,16 @@ class FusedProgram(ScheduleArrays):
             if source >= 0 or nbytes:
                 found.append(RoundStep(source, step.dest if nbytes else -1, nbytes, ()))
         return found
+
+
+def add_steps(steps: list[list[Any]], each: Round) -> None:
+    """Add the steps of a round to the steps by rank."""
+    p = len(steps)
+    numbers = np.arange(p)[each.active].tolist()
+    columns = [np.broadcast_to(column, p)[each.active].tolist() for column in (*each[:3], *each.combined)]
+    combined = [tuple(filter(None, every)) for every in zip(*columns[3:], strict=True)] or [()] * len(numbers)
+    for number, step in zip(numbers, map(RoundStep, *columns[:3], combined), strict=True):
+        steps[number].append(step)
 
 
 def _as_step(step: ConcurrentStep) -> RoundStep | ConcurrentStep:

@@ -73,10 +73,15 @@ class Reduction:
         if any((found != 1).any() for *_, found in self.finals):
             raise Unsupported(UNKNOWN_ORDER)
         del self.level, self.row, self.mark
-        self.last_use = np.zeros(len(self.levels) + 1, np.int64)  # by level: last index in `levels` that refers to it
+        last_use = np.zeros(len(self.levels) + 1, np.int64)  # by level: last index in `levels` that refers to it
         for at, references in enumerate(self.levels):
             for levels, _ in references:
-                self.last_use[levels] = at
+                last_use[levels] = at
+        kept = {0, *(level for final in self.finals for level in final[0].ravel().tolist())}
+        self.unused: list[list[int]] = [[] for _ in self.levels]  # levels that are not needed after each level
+        for level, at in enumerate(last_use.tolist()):
+            if level not in kept and level <= at:
+                self.unused[at].append(level)
 
     def _follow(self, rounds: list[Ints]) -> None:
         pieces = len(self.bounds) - 1
@@ -125,14 +130,15 @@ class Reduction:
     def _columns(self, operands: list[Any], kernel: Any, final: Ints, start: int, stop: int) -> Any:
         """Combine the elements from `start` to `stop`."""
         piece = np.repeat(np.arange(len(self.bounds) - 1), np.diff(self.bounds))[start:stop]
-        values: list[Any] = [np.concatenate([one[start:stop] for one in operands]).reshape(self.p, -1)]
+        if start or stop < self.elements:
+            operands = [one[start:stop] for one in operands]
+        values: list[Any] = [np.concatenate(operands).reshape(self.p, -1)]
         for at, (left, right) in enumerate(self.levels):
             result = _taken(values, right, piece)
             kernel(_taken(values, left, piece), result, out=result)
             values.append(result)
-            for level in np.flatnonzero(self.last_use[1:at] == at) + 1:
-                if level not in final[0]:
-                    values[level] = None
+            for level in self.unused[at]:
+                values[level] = None
         shape = (-1, 1) if self.scans else (1, -1)
         return _taken(values, _simplified(np.maximum(final[0], 0).reshape(shape), final[1].reshape(shape)), piece)
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from math import inf
-from operator import itemgetter
+from operator import gt, itemgetter
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from fakempi.core.kernel.loop import Loop
 from fakempi.core.network.express import Express
 from fakempi.errors.classes import ERR_OTHER
 from fakempi.extensions.fused.array_clocks import Costs, Outcome, Undetermined, outcome_of
+from fakempi.extensions.fused.object_values import ObjectResults, ObjectSchedule
 from fakempi.extensions.fused.programs import FusedProgram
 from fakempi.extensions.fused.reductions import Reduction, Unsupported
 from fakempi.extensions.fused.results import Results
@@ -42,15 +43,25 @@ NEUTRAL = (Layer.FUSED, Layer.ISOLATION, Layer.RANK_STATE, Layer.UNSAFE_SENDS)
 """Layers whose subscribers may be present while ranks wait: they change nothing on which a message depends."""
 
 
+OBJECTS_APART = "it combines objects, and its ranks do not wait for each other"
+"""Why a reduction of objects is emulated whose outcome is not computed for all ranks at once."""
+
+
 class FusedCall(Rendezvous):
     """One call: the ranks that have called, with their times, their order and their data."""
 
-    __slots__ = ("arrived", "complete", "outcome", "program", "reason", "results", "side", "sizes", "waits")
+    __slots__ = ("arrived", "complete", "is_special", "outcome", "ports", "program", "reason", "results", "side", "sizes",
+        "starts", "tasks", "waits")  # fmt: skip
 
-    def __init__(self, side: Any, program: FusedProgram, results: Results) -> None:
+    def __init__(self, side: Any, program: FusedProgram, results: Results | ObjectResults, waits: bool) -> None:
         self.side, self.program, self.results = side, program, results
-        self.waits = False  # whether its ranks wait until all have called
-        self.arrived: list[tuple[int, Time, Any]] = []  # rank, clock and task, in the order of calling
+        self.waits = waits  # whether its ranks wait until all have called
+        self.arrived = 0  # the number of ranks that wait
+        self.tasks: list[Any] = [None] * program.p if waits else []  # rank -> its task; None until it waits
+        self.starts: list[Time] = [0] * program.p if waits else []  # rank -> when it called
+        self.ports: tuple[list[Any], list[Any]] | None = None  # the output and the input ports of its ranks
+        case = program.case
+        self.is_special = bool(case.q or case.objects or case.sized or case.sizes_b)  # whether `_prepare` applies
         self.reason = Completion(self)  # of the ranks that wait, for reports
         self.outcome: Outcome | None = None  # once all have called
         self.complete = False  # whether they have been booked for their ends
@@ -58,8 +69,7 @@ class FusedCall(Rendezvous):
 
     def missing(self) -> list[int]:
         """The numbers of the processes that have not called, for reports."""
-        arrived = {each[0] for each in self.arrived}
-        return [number for rank, number in enumerate(self.side.members) if rank not in arrived]
+        return [number for number, task in zip(self.side.members, self.tasks, strict=True) if task is None]
 
 
 class FusedService:
@@ -77,6 +87,7 @@ class FusedService:
         self.programs: dict[Any, FusedProgram] = {}
         self.watch = Watch(self)
         self.neutral = (), (self.watch,)  # subscribers of the loop that do not change `wait`
+        self.subscribers: Any = None  # the present ones, while ranks wait for a call and if they do not
         self.calls = CallCounts()
 
     def program(self, case: FusedCase) -> FusedProgram:
@@ -96,39 +107,86 @@ class FusedService:
         if self.always:
             raise mpi_error(ERR_OTHER, f"all collective calls must be fused (fused='always'), but {why}.")
 
-    def enter(self, comms: Any, entry: Any, program: FusedProgram, op: Any, tag: int, arrays: tuple[Any, ...]) -> bool:
-        """Make a call, on the communicators of collective contexts; returns False if its messages have to be sent."""
-        call, comm, case = entry.fused, comms[0], program.case
-        if call is None and self.pending and program.p > 1 and not self._may_wait(program, comm):
-            self.undo_pending()  # ranks that wait for other calls may make this call, too
-            call = entry.fused
-        if call is None:
-            call = entry.fused = self._new_call(comm, program, op, arrays)
-        if call.__class__ is str:
-            self.count_emulated(entry, call)
-            return False
+    def enter(
+        self, comm: Any, comms: Any, entry: Any, program: FusedProgram, op: Any, tag: int, arrays: tuple[Any, ...]
+    ) -> bool:
+        """Make a call on a communicator; returns False if its messages have to be sent.
+
+        `comms` are the communicators of collective contexts; None if the rank has not needed them yet.
+        """
+        call = entry.fused
+        if call.__class__ is not FusedCall:
+            call = self._first_or_emulated(comm, entry, program, op, arrays)
+            if call is None:
+                return False
         rank, results = comm._rank, call.results
-        if case.q and comm._side is not comm._context.sides[case.leads]:
-            rank += case.p
-        if arrays:
+        if call.is_special:
+            if program.case.q and comm._side is not comm._context.sides[program.case.leads]:
+                rank += program.case.p
+            if not self._prepare(call, entry, rank, op, arrays):
+                return False
+        elif arrays:
             results.store(rank, arrays)
-        if (case.sized or case.sizes_b) and (full := call.sizes.learn(rank, arrays)):
-            call.program = results.program = self.program(full)
-            self._why_not(call.program, op, arrays)  # determines the order of combining
         if call.waits:
-            task = self.loop.running
-            task.reason, task.since = call.reason, self.loop.now
-            call.arrived.append((rank, task.since, task))
+            loop = self.loop
+            task = loop.running
+            task.reason, task.since = call.reason, loop.now
+            call.tasks[rank], call.starts[rank] = task, loop.now
+            call.arrived += 1
             self.waiting += 1
-            if len(call.arrived) < program.p:
-                self._wait()
-            else:
+            if call.arrived == program.p:
                 self._all_called(call)
+            elif loop.subscribers is self.subscribers:  # `_wait`, inlined: a frame less for each rank that waits
+                Loop.wait(loop)
+            else:
+                self._wait()
         if not call.complete:
-            (SimulatorBetweenGroups if case.q else RankSimulator)(comms, tag, call, rank).execute()
+            if program.case.objects and results.missing:  # the sizes of messages are not known
+                self._emulate(call, entry, OBJECTS_APART)
+                return False
+            comms = comms or comm._collective_comms()
+            (SimulatorBetweenGroups if program.case.q else RankSimulator)(comms, tag, call, rank).execute()
         if arrays:
             results.write(rank)
         return True
+
+    def _first_or_emulated(
+        self, comm: Any, entry: Any, program: FusedProgram, op: Any, arrays: tuple[Any, ...]
+    ) -> FusedCall | None:
+        """Return the call, a new one for its first rank; None if it is emulated."""
+        if entry.fused is None and self.pending and program.p > 1 and not self._may_wait(program, comm):
+            self.undo_pending()  # ranks that wait for other calls may make this call, too
+        if entry.fused is None:
+            entry.fused = self._new_call(comm, program, op, arrays)
+        if entry.fused.__class__ is not str:
+            return entry.fused  # type: ignore[no-any-return]  # entries have no type here
+        self.count_emulated(entry, entry.fused)
+        return None
+
+    def _prepare(self, call: FusedCall, entry: Any, rank: int, op: Any, arrays: tuple[Any, ...]) -> bool:
+        """Store the data of a rank that combines objects or has block sizes; returns False if the call is emulated."""
+        if call.program.case.objects:
+            if call.waits and (why := call.results.store(rank, arrays)):
+                self._emulate(call, entry, why)
+                return False
+            return True
+        if arrays:
+            call.results.store(rank, arrays)
+        case = call.program.case
+        if (case.sized or case.sizes_b) and (full := call.sizes.learn(rank, arrays)):
+            call.program = self.program(full)
+            call.results.use_program(call.program)
+            self._why_not(call.program, op, arrays)  # determines the order of combining
+        return True
+
+    def _emulate(self, call: FusedCall, entry: Any, why: str) -> None:
+        """Emulate a call that has been counted as fused; the first rank gives the reason."""
+        if entry.fused is call:
+            entry.fused = why
+            self.calls.change(call.program.case.operation, why)
+        if call.waits:
+            self.undo_pending()
+        self.count_emulated(entry, entry.fused)
 
     def undo_pending(self, *, undetermined: bool = False) -> bool:
         """If ranks wait, reset the agenda to the first call; the running rank's turn is repeated.
@@ -139,6 +197,8 @@ class FusedService:
             return False
         running, snapshot, calls = self.loop.running, self.snapshot, self._close()
         for program in {call.program for call in calls}:
+            if program.case.objects and undetermined:
+                continue  # ranks that have waited execute steps
             if undetermined or program.p < len(self.universe.processes):
                 program.count_undone()
         for call in calls:
@@ -151,13 +211,17 @@ class FusedService:
 
     def _new_call(self, comm: Any, program: FusedProgram, op: Any, arrays: tuple[Any, ...]) -> FusedCall | str:
         """Return a new call, for its first rank, or why it is emulated."""
-        why = self._why_not(program, op, arrays)
+        why, waits = self._why_not(program, op, arrays), False
+        if not why:
+            waits = self._may_wait(program, comm) and (bool(self.pending) or self._starts_waiting(program))
+            if program.case.objects and not waits:
+                why = OBJECTS_APART
         self.calls.add(program.case.operation, why)
         if why:
             return why
-        call = FusedCall(comm._side, program, Results(program, op, self.emulate))
-        if self._may_wait(program, comm) and (self.pending or self._starts_waiting(program)):
-            call.waits = True
+        results = ObjectResults(program) if program.case.objects else Results(program, op, self.emulate)
+        call = FusedCall(comm._side, program, results, waits)
+        if waits:
             self.pending.append(call)
         return call
 
@@ -172,6 +236,8 @@ class FusedService:
         state = self.universe.state(FailureState)
         if state.dead or state.checks_peers:
             return "ranks have died, or a communicator was revoked"
+        if program.case.objects:
+            return self._why_not_objects(program, arrays)
         if op is not None and program.case.operation in REDUCING:
             operand = arrays[1] if arrays[0] is None else arrays[0]
             if type(operand) is not np.ndarray:  # a phantom
@@ -188,6 +254,16 @@ class FusedService:
                 program.why_not = str(error)
                 return program.why_not
         return ""
+
+    def _why_not_objects(self, program: FusedProgram, arrays: tuple[Any, ...]) -> str:
+        """Return why a reduction of objects is emulated, as far as its first rank shows; empty if it is not."""
+        if program.reduction is None:
+            try:
+                program.reduction = ObjectSchedule(program)
+            except ValueError as error:
+                program.why_not = str(error)
+                return program.why_not
+        return ObjectResults(program).store(0, arrays)
 
     def _why_never(self) -> str:
         """Return why no call of this run is fused; empty if calls can be."""
@@ -225,6 +301,7 @@ class FusedService:
         self.snapshot, self.waiting, self.first_end, self.last_start = found, 0, inf, -inf
         loop.subscribe(self.watch)
         self.network.subscribe(self.watch)
+        self.subscribers = loop.subscribers if loop.subscribers in self.neutral else None
         return True
 
     def _close(self) -> list[FusedCall]:
@@ -261,53 +338,60 @@ class FusedService:
 
     def _book_ends(self, calls: list[FusedCall]) -> None:
         """Book the ranks of the calls for the times at which they leave them."""
-        loop, bookings = self.loop, list[tuple[Time, Time, Any]]()
+        loop, bookings = self.loop, list[tuple[Time, Time, list[Any]]]()
         for call in calls:
             call.complete, call.program.undetermined = True, 0
-            tasks = [each[2] for each in sorted(call.arrived, key=itemgetter(0))]
-            bookings += self._use_ports(call, tasks)
-            call.arrived = []
+            bookings += self._use_ports(call)
             call.results.compute()
             if loop.wait_tracker is not None:
-                loop.wait_tracker.synchronized(tasks)
+                loop.wait_tracker.synchronized(call.tasks)
         # The agenda relies on entries of one time that were booked later having been added later.
-        for at, end, task in sorted(bookings, key=itemgetter(0)):
-            loop.run_at(end, task)
-            task.booked = at
+        for at, end, tasks in sorted(bookings, key=itemgetter(0)):
+            loop.run_at(end, tasks[0])
+            loop.items_at[end] += tasks[1:]
+            for task in tasks:
+                task.booked = at
 
-    def _use_ports(self, call: FusedCall, tasks: list[Any]) -> Iterable[tuple[Time, Time, Any]]:
-        """Set the ports of the ranks as the call leaves them; return when each end was known, the end, and the task."""
+    def _use_ports(self, call: FusedCall) -> Iterable[tuple[Time, Time, list[Any]]]:
+        """Set the ports of the ranks as the call leaves them; return when each end was known, the end, and the tasks."""
         assert call.outcome is not None
-        found = (*call.outcome[:4], *call.outcome.counts)
-        ends, booked, *columns = (each.tolist() if isinstance(each, np.ndarray) else [each] * len(tasks) for each in found)
-        for out, into, out_free, into_free, sent, bytes_sent, received, bytes_received in zip(
-            *self._ports(call.side), *columns, strict=True
+        assert call.ports is not None
+        ends, booked, out_free, into_free, counts, _ = call.outcome
+        (outs, intos), tasks = call.ports, call.tasks
+        if not isinstance(ends, np.ndarray) or not isinstance(booked, np.ndarray):  # all ranks do the same
+            sent, bytes_sent, received, bytes_received = counts
+            for out in outs:
+                out.free_at = out_free
+                out.sent += sent
+                out.bytes_sent += bytes_sent
+            for into in intos:
+                into.free_at = into_free
+                into.received += received
+                into.bytes_received += bytes_received
+            return [(float(booked), float(ends), tasks)]
+        columns = [each.tolist() for each in (out_free, into_free, *counts)]
+        for out, into, out_end, into_end, sent, bytes_sent, received, bytes_received in zip(
+            outs, intos, *columns, strict=True
         ):
-            out.free_at, into.free_at = out_free, into_free
+            out.free_at, into.free_at = out_end, into_end
             out.sent += sent
             out.bytes_sent += bytes_sent
             into.received += received
             into.bytes_received += bytes_received
-        return zip(booked, ends, tasks, strict=True)
-
-    def _ports(self, side: Any) -> tuple[list[Any], list[Any]]:
-        """The output and the input ports of a communicator's ranks."""
-        return [self.network.out[one] for one in side.members], [self.network.into[one] for one in side.members]
+        return zip(booked.tolist(), ends.tolist(), ([task] for task in tasks), strict=True)
 
     def _outcome(self, call: FusedCall) -> Outcome:
-        program, ports = call.program, self._ports(call.side)
-        out_free, into_free = (np.array([port.free_at for port in each], float) for each in ports)
-        in_order, clocks, _ = zip(*call.arrived, strict=True)
-        ranks = np.array(in_order)
-        if not set(map(type, clocks)) <= {int, float}:
+        members, starts, out, into = call.side.members, call.starts, self.network.out, self.network.into
+        ports = call.ports = [out[one] for one in members], [into[one] for one in members]
+        if not set(map(type, starts)) <= {int, float}:
             raise Undetermined("clocks are no floats")
-        starts = np.empty(len(ranks))
-        starts[ranks] = clocks
-        if any([port.queue for each in ports for port in each]) or (out_free > starts).any():
+        out_free, into_free = ([port.free_at for port in each] for each in ports)
+        if any([port.queue for each in ports for port in each]) or any(map(gt, out_free, starts)):
             raise Undetermined("messages wait for ports, or a rank calls while it sends")
         cost = self.universe.cost
-        costs = Costs._make((*cost.linear, cost.compute_per_byte, self.universe.processes[0].eager_limit))
-        return outcome_of((each.round for each in program.phases()), starts, into_free, costs)
+        rate = 0 if call.program.case.objects else cost.compute_per_byte
+        costs = Costs._make((*cost.linear, rate, self.universe.processes[0].eager_limit))
+        return outcome_of(call.results.rounds(), starts, into_free, costs)
 
 
 def register(universe: Universe, emulate: Callable[..., list[Any]]) -> None:

@@ -7,14 +7,15 @@ depend on the order of two operands, a separate run of the algorithm's code comp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import accumulate
 from typing import Any
 
 import numpy as np
 from numpy import ndarray
 
-from fakempi.extensions.fused.programs import FusedProgram
+from fakempi.extensions.fused.programs import FusedProgram, Round, Steps
+from fakempi.mpi.collective.block_sizes import BlockSizes
 from fakempi.mpi.collective.fused_case import REDUCING, SYNCHRONIZING
 
 
@@ -74,6 +75,18 @@ class Results:
                 arrays[1][...] = value[:, place[0]].reshape(-1) if operation == "alltoall" else value
             if root is None and own not in self.values:
                 self._leave_copy(rank)
+
+    def use_program(self, program: FusedProgram) -> None:
+        """Replace the program: the sizes of all blocks are known now."""
+        self.program = program
+
+    def rounds(self) -> Iterator[Round]:
+        """The rounds of the schedule."""
+        return (each.round for each in self.program.phases())
+
+    def steps(self, rank: int, sizes: BlockSizes) -> Steps:
+        """The steps of a rank, with blocks of these sizes."""
+        return self.program.sized_steps(rank, sizes)
 
     def compute(self) -> None:
         """Compute the result of a call that all ranks have entered."""
@@ -140,8 +153,9 @@ class Results:
         given = self.arrays[group.start : group.stop]
         if operation in REDUCING:
             operands = [_operand(each) for each in given]
-            zeros = [np.zeros_like(operands[0])]  # the operand of a rank in the other group
-            operands = zeros * group.start + operands + zeros * (self.p - group.stop)
+            if len(group) < self.p:
+                zeros = [np.zeros_like(operands[0])]  # the operand of a rank in the other group
+                operands = zeros * group.start + operands + zeros * (self.p - group.stop)
             value = self.program.reduction and self.program.reduction.combined(operands, self._kernel(), senders)
             if value is None or self._uncertain(operands, value):
                 results = self._emulated(operands)[receivers.start : receivers.stop]

@@ -182,7 +182,7 @@ class RankSimulator(StepSimulator):
     def __init__(self, comms: tuple[Any, ...], tag: int, call: Any, number: int) -> None:
         comm, rate = comms[0], comms[0]._process.universe.cost.compute_per_byte
         ports = comm._loop, comm._network, comm._rank, comm._out_port, comm._mailbox(), comm._boxes, comm._peer_side.box
-        super().__init__(*ports, comm._eager_limit, rate, call.program.sized_steps(number, call.sizes), tag)
+        super().__init__(*ports, comm._eager_limit, rate, call.results.steps(number, call.sizes), tag)
         self.comm, self.task = comm, comm._loop.running  # the communicator of the collective context
         self.order = self.task.order
 

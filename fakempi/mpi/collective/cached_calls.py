@@ -118,12 +118,16 @@ class CachedCalls(CollectivePlans):
         else:  # `register_repeated_call`, inlined: nearly all calls take this branch
             entry.sites[rank] = recipe.site
             entry.missing -= 1
-        arrays += recipe.lists
-        comms, tag = self._collective_handles or self._collective_comms(), call % TAGS
-        if process.universe.recorder is None:
-            recipe.run(comms, entry, tag, arrays)
-        else:
-            recipe.region(self, recipe.nbytes).run(recipe.run, comms, entry, tag, arrays)  # type: ignore[union-attr]  # there is a trace
+        if recipe.lists:
+            arrays += recipe.lists
+        comms, tag, universe, program = self._collective_handles, call % TAGS, process.universe, recipe.program
+        if universe.recorder is not None:
+            region: Any = recipe.region(self, recipe.nbytes)
+            region.run(recipe.run, comms or self._collective_comms(), entry, tag, arrays)
+            return
+        fused: Any = universe.fused  # the rest is `Recipe.run`, inlined: a frame less for each rank that waits
+        if program is None or entry is None or not fused.enter(self, comms, entry, program, recipe.op, tag, arrays):
+            recipe.run_code(comms or self._collective_comms(), tag, arrays)
 
 
 def _key(frame: FrameType, call: str, sendbuf: Any, recvbuf: Any, op: Op | None) -> Key | None:
@@ -146,13 +150,14 @@ def _key(frame: FrameType, call: str, sendbuf: Any, recvbuf: Any, op: Op | None)
         send_size, type_key = sendbuf.size, -recvbuf.itemsize
     else:
         return None
-    if not recvbuf.size or not send_size:
+    size = recvbuf.size
+    if not size or not send_size:
         return None
     if op is None:
-        return call, id(frame.f_code), frame.f_lasti, type_key, send_size, recvbuf.size
+        return call, id(frame.f_code), frame.f_lasti, type_key, send_size, size
     if type(op) is not Op or op._operation is None:
         return None
-    return call, id(frame.f_code), frame.f_lasti, type_key, send_size, recvbuf.size, id(op._operation)
+    return call, id(frame.f_code), frame.f_lasti, type_key, send_size, size, id(op._operation)
 
 
 def overlap(sendbuf: Any, recvbuf: Any) -> bool:

@@ -88,6 +88,7 @@ class CollectiveCall:
         """Choose the algorithm, and prepare to simulate its schedule or to run its code."""
         comm, facts, root, entry = self._comm, self._facts, self._root, self._entry
         choice, options = comm._choice(facts), {}
+        plain = choice
         if root is not None:
             options["root"] = root.rank
             if isinstance(root.rank, int) and (only := choice.algorithm.root) not in (None, root.rank):
@@ -101,7 +102,7 @@ class CollectiveCall:
         elif self._bound_op is not None:
             options["op"] = self._bound_op.bound
         fused = comm._process.universe.fused
-        program = None if fused is None or entry is None else fused.program(self._fused_case(choice))
+        program = None if fused is None or entry is None else fused.program(self._fused_case(plain))
         algorithm = ChoiceForObjects(choice) if facts.combines_objects else choice
         self.recipe = Recipe(self._name, self._declared, facts.operation, facts.nbytes, algorithm, options, program)
         self.recipe.lists = self._operands.lists or ()
@@ -125,7 +126,7 @@ class CollectiveCall:
         itemsize = facts.nbytes // facts.count if facts.count else 1
         case = FusedCase(
             choice, facts.operation, comm._n_peers, facts.nbytes, itemsize, facts.sizes, None if root is None else root.rank,
-            facts.commutative is not False, facts.in_place, why_not=why,
+            facts.commutative is not False, facts.in_place, why_not=why, objects=facts.combines_objects,
         )  # fmt: skip
         if not comm._is_inter:
             return case

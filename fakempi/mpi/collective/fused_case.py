@@ -19,6 +19,13 @@ REDUCING = ("reduce", "allreduce", "reduce_scatter", "reduce_scatter_block", "sc
 """Operations that combine data."""
 
 
+SIZE_BYTES = 8
+"""Bytes of the message that precedes the broadcast of an object: the size of its pickle."""
+
+OBJECT_BYTES = 1 << 24
+"""Bytes of an object in a schedule, whose size is not known yet. An algorithm that cuts long messages cuts this one."""
+
+
 class FusedCase(NamedTuple):
     """One collective call; equal cases have equal schedules.
 
@@ -41,6 +48,7 @@ class FusedCase(NamedTuple):
     leads: int = 0  # which side of the context leads
     why_not: str = ""  # why the call is emulated
     sizes_b: tuple[int, ...] | None = None
+    objects: bool = False  # whether it is a reduction of objects
 
     def between_groups(
         self, own: tuple[int, int], theirs: tuple[int, int], root: int | None, count: int, *, leads: bool, first: bool
@@ -82,6 +90,8 @@ class FusedCase(NamedTuple):
 
     def schedule(self, block: int = 1) -> Iterator[tuple[Any, ...]]:
         """The phases of the schedule (`Choice.phases`). If the operation is in `SIZED`, all blocks have `block` bytes."""
+        if self.objects:
+            return self._object_phases()
         ones, ones_b = (block,) * self.p, (block,) * self.q
         known: dict[str, Any] = {"m": self.nbytes, "m_b": self.nbytes_b, "itemsize": self.itemsize}
         if self.operation == "alltoallv":
@@ -98,6 +108,23 @@ class FusedCase(NamedTuple):
                 list(self._replace(sizes=first, sizes_b=first_b).schedule())
         known |= {"root": self.root or 0, "commutative": self.commutative, "in_place": self.in_place, "q": self.q}
         return self.choice.phases(self.p, **known)  # type: ignore[no-any-return]  # the choice has no type here
+
+    def _object_phases(self) -> Iterator[tuple[Any, ...]]:
+        """The phases of a reduction of objects; a message has `OBJECT_BYTES` for an object, or `SIZE_BYTES` for a size.
+
+        A part of an algorithm that is a broadcast first sends the size of the pickle (`object_arrays.bcast_elements`).
+        """
+        choice = self.choice
+        parts = [part for part in ({**choice.algorithm.parameters, **choice.parameters}).values() if hasattr(part, "run")]
+        phases = list(choice.phases(self.p, m=OBJECT_BYTES, itemsize=1, commutative=False, in_place=False, root=0, q=0))
+        if choice.algorithm.name == "reduce_bcast":
+            (bcast,) = [part for part in parts if part.operation == "bcast"]
+            part = choice.__class__(bcast, {})
+            sizes, pickles = (list(part.phases(self.p, m=m, root=0)) for m in (SIZE_BYTES, OBJECT_BYTES))
+            phases[len(phases) - len(pickles) :] = [*sizes, *pickles]
+        elif parts:
+            raise ValueError("parts of its algorithm may send sizes of objects")
+        return iter(phases)
 
     def run_code(self, comm: Any, op: Any, operands: Sequence[Any]) -> Any:
         """Run the algorithm's code on a rank of another run, with these operands by rank, or zeros; return the result."""
@@ -138,6 +165,11 @@ class CallCounts:
         """Count a call."""
         self._counts.setdefault(operation, Counter())[why_not] += 1
 
+    def change(self, operation: str, why_not: str) -> None:
+        """Count a call as emulated that has been counted as fused."""
+        self._counts[operation][""] -= 1
+        self.add(operation, why_not)
+
     def by_operation(self) -> dict[str, FusedCalls]:
         """Return the counts; operations and reasons are sorted."""
         return {
@@ -150,8 +182,8 @@ def why_emulated(operation: str, algorithm: str, *, between: bool, combining: bo
     """Return the reason why a call cannot be fused, as far as its arguments show; empty if it can."""
     if between and operation == "allgatherv" and algorithm != "full_duplex":
         return "ranks send blocks before they know all block sizes"
-    if combining:
-        return "it combines objects"
+    if combining and (between or operation == "reduce"):
+        return "it combines objects"  # most ranks of a reduce leave at once, so they do not wait for each other
     if not bound:
         return "its operation or datatype is user-defined"
     return "each of its blocks has a datatype" if operation == "alltoallw" else ""

@@ -53,12 +53,15 @@ class PickledElement:
 
 
 class ObjectOp:
-    """An operation on objects with the interface of `Op`; applied in rank order, because it may not commute."""
+    """An operation on objects with the interface of `Op`; applied in rank order, because it may not commute.
+
+    `operand` is the object of this rank.
+    """
 
     is_predefined = False
 
-    def __init__(self, op: Callable[[Any, Any], Any], settings: PickleSettings | None) -> None:
-        self._op, self._settings = op, settings
+    def __init__(self, op: Callable[[Any, Any], Any], settings: PickleSettings | None, operand: Any = None) -> None:
+        self.op, self.settings, self.operand = op, settings, operand
 
     def Is_commutative(self) -> bool:
         """Return False: the operands keep their order."""
@@ -67,7 +70,7 @@ class ObjectOp:
     def Reduce_local(self, inbuf: Array, inoutbuf: Array) -> None:
         """Combine two arrays as `Op.Reduce_local`. The operation gets copies, so it may modify its operands."""
         for i in range(inoutbuf.size):
-            inoutbuf[i] = PickledElement(self._settings, None, self._op(inbuf[i].copy(), inoutbuf[i].copy()))
+            inoutbuf[i] = PickledElement(self.settings, None, self.op(inbuf[i].copy(), inoutbuf[i].copy()))
 
 
 class ElementComm:

@@ -122,7 +122,7 @@ class ObjectCollectives(CachedSizedCalls):
             out, nbytes = one_element(PickledElement(settings, packed)), packed[1]
         into = one_element(None) if root is None or root.is_this_rank else None
         name = op._display_name() if isinstance(op, Op) else "a function"
-        combining = ObjectOp(op, settings)
+        combining = ObjectOp(op, settings, sendobj)
         key = operation, id(frame.f_code), frame.f_lasti, name, None if root is None else root.rank
         recipe = None if settings is not None else self._find_recipe(key)  # pickle settings are part of the choice
         if recipe is None:

@@ -17,7 +17,7 @@ class Recipe:
     """
 
     __slots__ = (
-        "call", "choice", "declared", "keepalive", "lists", "nbytes", "operation", "options", "program", "site",
+        "call", "choice", "declared", "keepalive", "lists", "nbytes", "op", "operation", "options", "program", "site",
         "trace_call",
     )  # fmt: skip
 
@@ -27,6 +27,7 @@ class Recipe:
     ) -> None:  # fmt: skip
         self.call, self.declared = call, declared  # for call matching
         self.choice, self.options = choice, options  # the algorithm, its operation and its root
+        self.op = options.get("op")
         self.operation, self.nbytes = operation, nbytes  # for the trace
         self.trace_call = 0  # number of the call in the trace; 0 until it is known
         self.site = ""
@@ -39,14 +40,18 @@ class Recipe:
         barrier: Callable[[], object] | None = None,
     ) -> None:  # fmt: skip
         """Simulate the call by its program if possible; otherwise run the algorithm, after a barrier if there is one."""
-        program, options = self.program, self.options
+        program = self.program
         if program is not None and entry is not None:
             fused = comms[0]._process.universe.fused
-            if fused.enter(comms, entry, program, options.get("op"), tag, arrays):
+            if fused.enter(comms[0], comms, entry, program, self.op, tag, arrays):
                 return
         if barrier is not None:
             barrier()
-        self.choice.on(comms, tag=tag, **options)(*arrays)
+        self.run_code(comms, tag, arrays)
+
+    def run_code(self, comms: tuple[Any, ...], tag: int, arrays: tuple[object, ...]) -> None:
+        """Run the code of the algorithm."""
+        self.choice.on(comms, tag=tag, **self.options)(*arrays)
 
     def region(self, comm: CommState, nbytes: int, root: int | None = None) -> CallRegion | None:
         """Return the region of the call in the trace; None without a trace. Calls from one line have one number."""

@@ -28,4 +28,5 @@ port              a port or a socket: two groups wait for each other
 ports             Accept, Connect, and published names
 disconnect        Disconnect: wait for all ranks and for pending operations
 resilient         ULFM's calls: revoke, agree, shrink
+units             processors and network interfaces of a rank, for schedules that use several
 """

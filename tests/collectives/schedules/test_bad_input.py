@@ -177,9 +177,11 @@ def test_damaged_files_are_refused_or_read() -> None:
             assert len(message) < 1000
 
 
-def test_gigantic_schedules_are_refused_before_memory_is_used() -> None:
+def test_gigantic_buffers_need_little_memory() -> None:
+    """Their contents are intervals, whatever the sizes are."""
     huge = 1 << 50
     one = {**VALID, "buffers": [{"input": huge, "output": huge}],
            "steps": [[{"copy": None, "source": ["input", 1, 2], "target": ["output", 1, 2]}]]}  # fmt: skip
-    with pytest.raises(InvalidScheduleError, match="verification needs"):
-        json_format.read(json.dumps(one)).verify("allreduce")
+    faults = json_format.read(json.dumps(one)).verify("allreduce")
+    assert [fault.where for fault in faults[:2]] == ["output[0:1]", "output[3:4]"]
+    assert {fault.kind for fault in faults} == {"missing"}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from collectives import Case, find
-from collectives.schedules import InvalidScheduleError, Schedule, goal, record
+from collectives.schedules import InvalidScheduleError, Schedule, goal, json_format, msccl, record
 
 PLAIN = """num_ranks 2
 rank 0 {
@@ -87,23 +89,36 @@ def test_comments_of_fakempi_survive_other_white_space() -> None:
 UNITS = "num_ranks 2\nrank 0 {{\nl1: send 8b to 1{}\nl2: calc 5{}\n}}\nrank 1 {{\nrecv 8b from 0\n}}\n"
 
 
-@pytest.mark.parametrize(
-    ("send", "calc"), [("", ""), (" cpu 3", " cpu 3"), (" cpu 0", ""), (" cpu 1 nic 2", " cpu 1"), (" nic 2", "")]
-)
-def test_a_rank_with_one_cpu_and_one_nic(send: str, calc: str) -> None:
-    """The number of the only cpu or nic of a rank has no effect."""
-    assert steps(UNITS.format(send, calc)) == steps(UNITS.format("", ""))
+@pytest.mark.parametrize(("send", "calc"), [("", ""), (" cpu 3", " cpu 3"), (" cpu 1 nic 2", ""), (" nic 255", " cpu 255")])
+def test_cpus_and_nics(send: str, calc: str) -> None:
+    """They are read, and survive the other formats that have them."""
+    schedule = steps(UNITS.format(send, calc))
+    sends, computes = schedule.steps[0]
+    given = [int(word) for word in f"{send} {calc}".split() if word.isdigit()]
+    assert {number for number in (sends.cpu, sends.nic, computes.cpu) if number} == {*given}
+    assert computes.nic == 0
+    for form in (goal, json_format):
+        assert form.read(form.write(schedule)).steps == schedule.steps
 
 
 @pytest.mark.parametrize(
-    ("send", "calc", "message"),
-    [
-        ("", " cpu 1", "line 4, column 12: rank 0 uses cpu 0 and cpu 1, but fakempi models one cpu per rank"),
-        (" cpu 1", "", "line 4, column 5: rank 0 uses cpu 1 and cpu 0"),
-        (" nic 1\nsend 0b to 1", "", "line 4, column 1: rank 0 uses nic 1 and nic 0, but fakempi models one nic per rank"),
-    ],
+    ("send", "message"),
+    [(" cpu 256", "line 3, column 22: cpu must be at most 255"), (" nic -1", "line 3, column 22: nic must not be negative")],
 )
-def test_several_cpus_or_nics_are_refused(send: str, calc: str, message: str) -> None:
-    """With one cpu, the times of such a file would be wrong without a word."""
+def test_numbers_of_cpus_and_nics_are_limited(send: str, message: str) -> None:
     with pytest.raises(InvalidScheduleError, match=message):
-        steps(UNITS.format(send, calc))
+        steps(UNITS.format(send, ""))
+
+
+def test_what_has_one_cpu_and_one_nic_refuses_several() -> None:
+    """MSCCL has no word for them, and a rank that calls a collective operation has one of each."""
+    several = steps(UNITS.format("", " cpu 1"))
+    with pytest.raises(InvalidScheduleError, match="several cpus or nics, but a rank that calls"):
+        replace(several, operation="barrier").algorithm()
+    ring = record(find("allreduce", "ring"), Case(p=3, m=12))
+    rails = [[replace(step, nic=index % 2) for index, step in enumerate(program)] for program in ring.steps]
+    with pytest.raises(InvalidScheduleError, match="MSCCL has no cpu and no nic"):
+        msccl.write(replace(ring, steps=rails))
+    one = [[replace(step, nic=3, cpu=2) for step in program] for program in ring.steps]
+    assert msccl.read(msccl.write(replace(ring, steps=one))).verify() == []
+    assert replace(ring, steps=one).algorithm().time(Case(p=3, m=12), 1, 1) == ring.algorithm().time(Case(p=3, m=12), 1, 1)

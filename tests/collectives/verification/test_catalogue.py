@@ -15,6 +15,7 @@ VERIFIED = [algorithm for algorithm in CATALOGUE if algorithm.kind not in ("file
 """Algorithms of the two other kinds need other arguments; tests/collectives/comm_creation and files check their claims."""
 
 
+@pytest.mark.quick(80)  # a tenth of a second each
 @pytest.mark.parametrize("algorithm", VERIFIED, ids=repr)
 def test_every_algorithm_does_what_it_claims(algorithm: Algorithm) -> None:
     """Up to 3 ranks in total; the tests of results and claims have more. At least one case is not rejected."""

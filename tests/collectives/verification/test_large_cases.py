@@ -145,7 +145,7 @@ FEW_RANKS: dict[str, tuple[Algorithm, Callable[[Call], bool]]] = {
 }
 
 
-@pytest.mark.quick(2)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("mutant", FEW_RANKS.values(), ids=list(FEW_RANKS))
 def test_mistakes_of_long_messages_and_parameters_are_found(mutant: Any) -> None:
     """On up to 4 ranks."""
@@ -154,6 +154,7 @@ def test_mistakes_of_long_messages_and_parameters_are_found(mutant: Any) -> None
     assert first.kind in ("result", "input")
 
 
+@pytest.mark.slow
 def test_mistakes_of_sorts_and_splits_on_many_ranks_and_of_parameters_are_found() -> None:
     """They return values instead of filling buffers."""
     sort, split = find("sort", "bitonic", kind="chain"), find("split", "hash")

@@ -190,13 +190,14 @@ BY_NAME: dict[tuple[str, str], Values] = {
     ("verify", "algorithm"): _operation_and_name,
     ("schedule", "source"): _operation_and_name,
     ("schedule", "operation"): _operations,
+    ("watch", "command"): _files,
 }
 """Values of an option, by command and name."""
 
 BY_METAVAR: dict[str, Values] = {
     **dict.fromkeys(("FILE", "DIR", "script.py [arguments]", "None"), _files),
     **dict.fromkeys(("F", "FROM..TO", "K", "LIST", "MIB", "N", "NAME", "PAGE", "PATTERN", "PERCENT", "R"), _nothing),
-    **dict.fromkeys(("R@K", "R@T", "RANK", "S", "SIZE", "TOKEN", "TYPE", "W"), _nothing),
+    **dict.fromkeys(("R@K", "R@T", "RANK", "S", "SECONDS", "SIZE", "TOKEN", "TYPE", "W"), _nothing),
     "COMMAND": _commands,
     "KIND": _kinds,
     "MODEL": _cost_models,

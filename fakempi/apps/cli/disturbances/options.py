@@ -6,7 +6,6 @@ from argparse import Namespace
 
 from fakempi.core import options as parse
 from fakempi.extensions.disturbance import LATE, Disturbance
-from fakempi.processes.program import wants_processes
 
 FOR_SEARCHES = ("html", "traces", "figure")
 """Options of `fakempi check` that show schedules."""
@@ -23,13 +22,15 @@ def is_disturbed_check(options: Namespace) -> bool:
     return True
 
 
-def disturbance_of_run(options: Namespace, nprocs: int) -> Disturbance | None:
+def disturbance_of_run(options: Namespace, nprocs: int, in_processes: bool) -> Disturbance | None:
     """Return the disturbance of `fakempi run`; None if there is none."""
     late, deaths = list(options.skew or ()), dict(options.kill_call or ())
     if not late and not deaths:
         return None
-    if options.processes or options.debug or wants_processes():
-        raise parse.usage_error("--skew and --kill-call need ranks in one process: remove --processes.")
+    if in_processes:
+        raise parse.usage_error(
+            "--skew and --kill-call need ranks in one process: remove --processes, --debug and --hash-seeds."
+        )
     if wrong := [rank for rank in (*late, *deaths) if rank >= nprocs]:
         name = "--skew" if wrong[0] in late else "--kill-call"
         raise parse.usage_error(f"{name} names rank {wrong[0]}, but ranks are 0 to {nprocs - 1}.")

@@ -41,6 +41,7 @@ from fakempi.machines.csv_files import read_placement, read_samples, write_sampl
 from fakempi.machines.discovery import ProcessLocation, find_locations, inner_levels
 from fakempi.machines.measuring import MeasurementBudget, measure
 from fakempi.machines.piecewise_fit import medians
+from fakempi.machines.placement import cores_per_level
 from fakempi.machines.samples import Sample, input_error
 from fakempi.machines.writing import machine_text
 from fakempi.view.comparison import Chart, comparison_plot
@@ -109,6 +110,12 @@ def _fitted(
         if given[level] is None:
             depth = ProcessLocation._fields.index(level) + 1
             given[level] = max(Counter(location[1:depth] for location in locations or ()).values())
+    if options.sources and options.placement:
+        levels = {sample.level for sample in samples}
+        cores = cores_per_level(read_placement(options.placement), levels, given, options.placement)
+        given.update(cores)
+        words = ", ".join(f"ranks_per_{level} = {number}" for level, number in cores.items())
+        provenance = [*provenance, *([("placement", f"{words}: cores in {options.placement}")] if cores else [])]
     ranks_per = {f"ranks_per_{level}": number for level, number in given.items()}
     with naming(*(_level_and_path(source)[1] for source in options.sources)):
         calibration = fit(samples, provenance=provenance, **ranks_per)

@@ -12,6 +12,7 @@ from math import ceil
 from typing import Any
 
 from collectives import CATALOGUE
+from fakempi.apps.cli.running import in_processes
 from fakempi.core import options as parse
 from fakempi.core.arguments import RunOptions
 from fakempi.core.rank_numbers import are_several, on_ranks
@@ -40,8 +41,10 @@ def check_options(options: Namespace) -> None:
         return
     if not are_several(options.ranks):
         raise parse.usage_error(f"--compare across needs several numbers of ranks, such as -n 1..8, not -n {options.ranks}.")
-    if getattr(options, "processes", False):
-        raise parse.usage_error("--compare across needs ranks in one process: remove --processes.")
+    if hasattr(options, "processes") and in_processes(options):  # of `fakempi run`
+        raise parse.usage_error(
+            "--compare across needs ranks in one process: remove --processes, --debug and --hash-seeds."
+        )
 
 
 def compares_across(options: Namespace) -> bool:
@@ -56,6 +59,7 @@ class AcrossNumbers:
     ----------
     first : the smallest number of ranks with results, and these results
     report : the lines of the first difference
+    problem : why the latest run that has failed did so
     differing : the number of ranks of this difference; 0 if there is none
     """
 
@@ -65,12 +69,13 @@ class AcrossNumbers:
         self.first: tuple[int, ResultParts] | None = None
         self.report: list[str] = []
         self.differing = 0
+        self.problem = ""
 
     def differs(self, nprocs: int) -> str:
         """Run the program on this number of ranks; return how its results differ from the first ones, or an empty text."""
         parts = self._results(nprocs)
         if parts is None:
-            return ""
+            return f"the run for the comparison fails, after others that did not: {self.problem}"
         if self.first is None:
             self.first = nprocs, parts
             return ""
@@ -93,9 +98,11 @@ class AcrossNumbers:
                 self.next_input()
                 options = {"algorithms": self.options.algorithms, **chosen}
                 trace = run(script, nprocs, **RunOptions.from_command_line({**given, **options})).trace
-        except RunError:
+        except RunError as error:
+            self.problem = str(error).splitlines()[0].rstrip(":")
             return None
         if any(script.codes.values()):
+            self.problem = f"exit code {max(script.codes.values())}"
             return None
         if trace is not None and (operation, algorithm) not in {(region.name, region.algorithm) for region in trace.regions}:
             return None

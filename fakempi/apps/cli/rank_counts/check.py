@@ -7,6 +7,7 @@ import sys
 import traceback
 from argparse import Namespace
 from collections.abc import Sequence
+from concurrent.futures import Executor
 from time import monotonic
 
 from rich.console import Console
@@ -21,6 +22,7 @@ from fakempi.apps.cli.rank_counts.results import FAILS, NumberResult, exit_code,
 from fakempi.apps.cli.searches.recorded_input import RecordedInput, restored_input
 from fakempi.apps.cli.searches.report import MAX_SHOWN, check_files, report_failures, write_figure
 from fakempi.apps.cli.searches.search import explored
+from fakempi.apps.cli.workers import workers
 from fakempi.errors.plurals import counted
 from fakempi.errors.tracebacks import all_shown
 from fakempi.isolation import Program, program
@@ -34,6 +36,7 @@ class NumberedCheck:
     ----------
     results : the result of each number so far
     so_far : the state of the current search
+    pool : the worker processes of all searches
     across : the comparison of the results, with `--compare across`
     shown : options, script and exploration of the smallest number that fails, or of the last one
     """
@@ -45,11 +48,19 @@ class NumberedCheck:
         self.results: list[NumberResult] = []
         self.so_far = Exploration()
         self.current = numbers[0]
+        self.pool: Executor | None = None
         self.across = AcrossNumbers(self._program, options, self._next_input) if compares_across(options) else None
         self.shown: tuple[Namespace, Program, Exploration] | None = None
 
     def run(self, out: Console) -> None:
-        """Search on each number, and print its line; stop after the first that fails, except with `--all`."""
+        """Search on each number, and print its line; stop after the first that fails, except with `--all`.
+
+        All searches use the same worker processes: to start one takes nearly a second.
+        """
+        with workers(self.options.jobs, self.options.runs, 0) as self.pool:
+            self._run(out)
+
+    def _run(self, out: Console) -> None:
         width = len(str(self.numbers[-1]))
         for nprocs in self.numbers:
             self.current, self.so_far = nprocs, Exploration()
@@ -68,7 +79,7 @@ class NumberedCheck:
         options = Namespace(**{**vars(self.options), "ranks": str(nprocs), "runs": runs, "seconds": seconds})
         script, started = self._program(), monotonic()
         label = f"{counted(nprocs, 'rank', ',')}: "
-        exploration = explored(script, nprocs, options, self.so_far, self.recorded, label)
+        exploration = explored(script, nprocs, options, self.so_far, self.recorded, label, self.pool)
         spent = exploration.runs + exploration.ended_early
         self.budget.spend(spent)
         message = self._refusal(nprocs, exploration)

@@ -15,9 +15,11 @@ from rich.text import Text
 from collectives import Algorithm, Case, UnsupportedCaseError
 from collectives.loading import SCHEDULE_SUFFIXES
 from collectives.schedules import Fault, InvalidScheduleError, Schedule, load, record
+from collectives.schedules.errors import VerificationTimeoutError
 from collectives.trials.cases import make_case
-from fakempi.apps.cli.console import console, print_text
+from fakempi.apps.cli.console import console, error_console, print_text
 from fakempi.apps.cli.extras import check_figure
+from fakempi.apps.cli.schedules.limits import verified
 from fakempi.apps.cli.schedules.timeline import Simulation, marked, simulate
 from fakempi.apps.cli.verifying import find_algorithm
 from fakempi.core import options as parse
@@ -99,7 +101,7 @@ def _show(schedule: Schedule, options: Namespace) -> int:
         for line in _listing(schedule):
             out.print(Text(line), soft_wrap=True)
     simulation = simulate(schedule, parse.cost_model(options.cost))
-    faults = _faults(schedule, options.operation or "")
+    faults = _faults(schedule, options)
     if options.figure:
         _write_figure(schedule, simulation, faults, options, width)
     if faults:
@@ -133,10 +135,13 @@ def _write_figure(
     write(figure, Path(options.figure), options.figure_style)
 
 
-def _faults(schedule: Schedule, operation: str) -> list[Fault]:
+def _faults(schedule: Schedule, options: Namespace) -> list[Fault]:
     """Return the faults of a schedule, none if it cannot be verified: `show` draws any schedule."""
     try:
-        return schedule.verify(operation)
+        return verified(schedule, options)
+    except VerificationTimeoutError as error:
+        print_text(error_console(), f"{error}.")
+        return []
     except InvalidScheduleError:
         return []
 
@@ -151,7 +156,7 @@ def _listing(schedule: Schedule) -> Iterator[str]:
 
 def _verify(schedule: Schedule, options: Namespace) -> int:
     operation = options.operation or schedule.operation
-    faults = schedule.verify(options.operation or "", ordered=options.ordered or None)
+    faults = verified(schedule, options)
     out = console()
     title, name = _title(schedule), os.path.basename(operation)
     if not faults:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 
 from fakempi.apps.cli.options.models import add_figure
+from fakempi.apps.cli.options.values import seconds
 
 SCHEDULE = """\
 examples:
@@ -21,9 +22,9 @@ examples:
   fakempi schedule export ring.xml -o ring.json  convert a file
   fakempi run -n 8 --algorithms allreduce=./ring.xml work.py
 
-A schedule is a file in GOAL (.goal, of LogGOPSim and ATLAHS), in the XML of
-MSCCL (.xml) or in JSON (.json), or operation/name of an algorithm of fakempi
-list, whose schedule for -n ranks is recorded.
+A schedule is a file in GOAL (.goal, .bin in binary form; of LogGOPSim and
+ATLAHS), in the XML of MSCCL (.xml) or in JSON (.json), or operation/name of an
+algorithm of fakempi list, whose schedule for -n ranks is recorded.
 
 show draws the steps in time, and marks the first fault if there is one.
 
@@ -32,7 +33,11 @@ match, nothing deadlocks, no unordered steps access the same bytes, and every
 byte of every output has exactly the contributions (parts of ranks' inputs) that
 the operation requires.
 
-exit code: 0 without faults, 1 with faults, 2 if the input is invalid.
+A verification that takes longer than two seconds first prints about how long
+it takes, and how much memory; --seconds limits the time.
+
+exit code: 0 without faults, 1 with faults, 2 if the input is invalid or the time
+limit was reached.
 
 """
 
@@ -51,6 +56,7 @@ def add_schedule(schedule: ArgumentParser) -> None:
     schedule.add_argument("--root", metavar="R", default="0", help="root, for an algorithm (default 0)")
     schedule.add_argument("--operation", metavar="NAME|FILE", help="what to verify: an operation, or a contract (.json)")
     schedule.add_argument("--ordered", action="store_true", help="verify that operands are combined in rank order")
+    schedule.add_argument("--seconds", type=seconds, metavar="S", default=300, help="verify: time limit (default 300)")
     schedule.add_argument("--cost", metavar="MODEL", default="hockney:eager_limit=0", help="cost model; see below")
     schedule.add_argument("-o", "--output", metavar="FILE", help="export: the file to write, .goal, .xml or .json")
     schedule.add_argument("--trace", metavar="FILE", help="run: write a trace, .json, .npz or .html")

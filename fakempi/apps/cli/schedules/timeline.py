@@ -8,7 +8,9 @@ from typing import Any
 from rich.text import Text
 
 from collectives.schedules import Fault, Schedule
+from collectives.schedules.matching import execute
 from collectives.schedules.running.executor import Executor
+from collectives.schedules.running.units import UnitsExecutor, has_units, interfaces_of
 from collectives.schedules.work import check_run
 from fakempi.core.network.cost import CostModel
 from fakempi.core.run_result import Run
@@ -16,6 +18,7 @@ from fakempi.core.world import run
 from fakempi.errors import DeadlockError
 from fakempi.mpi.base.environment import Wtime
 from fakempi.mpi.buffers.phantom import phantom
+from fakempi.mpi.comms.units import Units
 from fakempi.mpi.operations.op import SUM
 from fakempi.trace.blocked import shown_end
 from fakempi.trace.record import Trace
@@ -46,6 +49,8 @@ def simulate(schedule: Schedule, cost: CostModel) -> Simulation:
     check_run(schedule)
     resolved = schedule.without_aliases()
     started: dict[tuple[int, int], float] = {}
+    on_cpus = has_units(schedule) or any(step.seconds for _, _, step in schedule)
+    interfaces = interfaces_of(resolved, execute(resolved)) if on_cpus else {}
 
     def main(comm: Any) -> None:
         rank = comm.Get_rank()
@@ -56,7 +61,12 @@ def simulate(schedule: Schedule, cost: CostModel) -> Simulation:
 
         sizes = {"": 0} | dict(schedule.buffers[rank])
         buffers = {name: phantom(size) for name, size in sizes.items()}
-        Executor(resolved, comm, buffers, SUM, observer=observe).run()
+        if on_cpus:
+            units = Units(comm, interfaces.values())
+            UnitsExecutor(resolved, comm, buffers, units, interfaces, observe).run()
+            units.finish()
+        else:
+            Executor(resolved, comm, buffers, SUM, observer=observe).run()
 
     try:
         done = run(main, schedule.ranks, cost=cost, trace=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
+from concurrent.futures import Executor
+from contextlib import nullcontext
 from typing import Any
 
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
@@ -53,9 +55,13 @@ def compared_outcome(text: str) -> str | None:
 
 
 def explored(
-    script: Program, nprocs: int, options: Namespace, so_far: Exploration, recorded: RecordedInput, label: str = ""
-) -> Exploration:
-    """Run the search, with a transient progress bar; the ranks' output is discarded. `so_far` is kept up to date."""
+    script: Program, nprocs: int, options: Namespace, so_far: Exploration, recorded: RecordedInput, label: str = "",
+    pool: Executor | None = None,
+) -> Exploration:  # fmt: skip
+    """Run the search, with a transient progress bar; the ranks' output is discarded. `so_far` is kept up to date.
+
+    Without a `pool`, the search starts worker processes if `--jobs` requests them.
+    """
     screen = error_console()
     columns = BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}")
     with TerminalProgress(screen, *columns, hidden=options.quiet) as progress:
@@ -73,6 +79,7 @@ def explored(
         }  # fmt: skip
         of_runs = RunOptions.from_command_line(vars(options), seed=None, strict=True, ignore=suppressions(options))
         checked = CheckedScript(script, recorded)
-        with workers(options.jobs, options.runs, 0) as executor, discarded_output(), restored_input(sys.stdin):
+        started = workers(options.jobs, options.runs, 0) if pool is None else nullcontext(pool)
+        with started as executor, discarded_output(), restored_input(sys.stdin):
             given = given_options(SearchOptions, {**vars(options), **others, "executor": executor})
             return explore_with(SearchOptions(**given), of_runs, checked, nprocs)

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from fakempi.apps.lint.analysis import mpi_calls
+from fakempi.apps.lint.analysis import formulas, mpi_calls
 from fakempi.apps.lint.analysis.events import BranchEvents, Event, LocalCall, MpiCall, OtherCall
 from fakempi.apps.lint.analysis.file_analysis import FileAnalysis
 from fakempi.apps.lint.findings import LintFinding, finding
@@ -35,6 +35,8 @@ from fakempi.apps.lint.rules.send_cycle import MESSAGES, cycle, described
 
 CODE = "FM202"
 TITLE = "blocking receives of all ranks in a cycle"
+RANKS = 4
+"""A number of ranks that programs are usually tested with."""
 FIX = "use sendrecv, or isend before the receive and a wait after it"
 
 
@@ -53,11 +55,20 @@ def _first_message(events: Sequence[Event]) -> tuple[MpiCall, Sequence[Event]] |
             return event, events[position + 1 :]
         if isinstance(event, OtherCall) and event.may_communicate:
             return None
-        parts = [event.body] if isinstance(event, LocalCall) else paths.parts_of(event)
+        if isinstance(event, BranchEvents) and _holds_on_all_ranks(event):
+            parts = [event.body]
+        else:
+            parts = [event.body] if isinstance(event, LocalCall) else paths.parts_of(event)
         if any(map(_has_messages, parts)):
-            differs = isinstance(event, BranchEvents) or len(parts) != 1
+            differs = len(parts) != 1
             return None if differs else _first_message(parts[0])
     return None
+
+
+def _holds_on_all_ranks(branch: BranchEvents) -> bool:
+    """Return whether the condition is known to hold on all of some ranks, such as `size > 1`."""
+    values = formulas.table(branch.value.formula, RANKS)
+    return values is not None and all(values)
 
 
 def _has_messages(events: Sequence[Event]) -> bool:

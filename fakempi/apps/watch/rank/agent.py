@@ -15,6 +15,9 @@ import os
 import sys
 from _socket import AF_INET, AF_UNIX, SOCK_STREAM, socket
 from collections.abc import Mapping
+from contextlib import suppress
+from select import POLLIN, poll
+from time import sleep
 from typing import Any
 
 RANK_VARIABLES = ("PMI_RANK", "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK", "PMIX_RANK", "SLURM_PROCID")
@@ -64,7 +67,7 @@ class LastOutput(io.FileIO):
 class Agent:
     """The connection of this process to the watcher, and the thread that answers."""
 
-    ANSWERS = ("sample", "report", "junit", "end")
+    ANSWERS = ("sample", "report", "junit", "end", "stop")
 
     def __init__(self, address: str, token: str) -> None:
         self.address, self.token = address, token
@@ -75,6 +78,9 @@ class Agent:
         self.pid = os.getpid()
         self.motion: Any = None
         self.stack_file = -1
+        self.wake = os.pipe()  # ends the thread
+        self.ended = _thread.allocate_lock()
+        self.pending = b""
 
     def connect(self, environment: Mapping[str, str]) -> None:
         """Register this process, start the thread, and prepare for the end of the process."""
@@ -100,8 +106,10 @@ class Agent:
             self._remember_output()
         self._remember_exit()
         atexit.register(self._leave)  # the first to be registered is the last to run: after it, MPI_Finalize
+        if sys.version_info >= (3, 12):  # a fork in a process with several threads is a warning
+            os.register_at_fork(before=self._pause, after_in_parent=self._resume)
         os.register_at_fork(after_in_child=self._in_child)
-        _thread.start_new_thread(self._serve, ())
+        self._resume()
 
     def send(self, message: Mapping[str, object]) -> None:
         """Send one line of JSON."""
@@ -155,17 +163,42 @@ class Agent:
 
     # -- the thread --------------------------------------------------------------------------------------------------
 
+    def _resume(self) -> None:
+        """Start the thread."""
+        self.ended.acquire(False)
+        _thread.start_new_thread(self._serve, ())
+
+    def _pause(self) -> None:
+        """End the thread before a fork; `_resume` starts another one."""
+        before = len(os.listdir("/proc/self/task"))
+        os.write(self.wake[1], b"x")
+        self.ended.acquire(timeout=1)
+        for _ in range(50):  # the thread of the system ends a moment later than that of Python
+            if len(os.listdir("/proc/self/task")) < before:
+                break
+            sleep(0.001)
+
     def _serve(self) -> None:
-        pending = b""
+        events = poll()
+        events.register(self.socket.fileno(), POLLIN)
+        events.register(self.wake[0], POLLIN)
         try:
-            while data := self.socket.recv(4096):
-                *lines, pending = (pending + data).split(b"\n")
+            while True:
+                ready = {descriptor for descriptor, _ in events.poll()}
+                if self.wake[0] in ready:
+                    os.read(self.wake[0], 1)
+                    break
+                data = self.socket.recv(4096)
+                if not data:
+                    break  # the watcher has ended
+                *lines, self.pending = (self.pending + data).split(b"\n")
                 for line in lines:
                     word, _, argument = line.decode().partition(" ")
                     if word in self.ANSWERS:
                         self._answer(word, argument)
         except OSError:
-            pass  # the watcher has ended
+            pass  # so has the connection
+        self.ended.release()
 
     def _answer(self, word: str, argument: str) -> None:
         try:
@@ -176,13 +209,14 @@ class Agent:
 
     def _sample(self, argument: str) -> dict[str, object]:
         if self.motion is None:
-            self.motion = helper("motion").Motion(self.main)
+            self.motion = helper("motion").Motion(self.main, lambda frame: helper("calls").describe(frame))
         mpi = sys.modules.get("mpi4py.MPI")
         return {**self.motion.sample(helper("frames").current_frames()), "mpi": mpi is not None, "test": self._test()}
 
     def _report(self, argument: str) -> dict[str, object]:
         frames = helper("frames").current_frames()
         return {
+            "flushed": self._end(argument),
             "threads": helper("stacks").threads(frames, self.main, _thread.get_ident(), helper("calls")),
             "test": self._test(), "output": self._output(), "argv": getattr(sys, "orig_argv", sys.argv)[:50],
             "exit": self.exit, "directory": os.getcwd(),
@@ -197,20 +231,28 @@ class Agent:
         done.acquire()
 
         def flush() -> None:  # in another thread, as the main thread may hold the lock of the stream
-            for name in self.streams:
-                getattr(sys, name).flush()
+            self._flush()
             done.release()
 
         _thread.start_new_thread(flush, ())
         return {"flushed": done.acquire(timeout=1)}
 
+    def _stop(self, argument: str) -> dict[str, object]:
+        """End this rank, which may be on another host than the watcher; its launcher ends the others."""
+        os.kill(self.pid, 15)
+        return {}
+
     def _test(self) -> str:
         """Return the test that pytest runs: it stores the name in the environment."""
         return os.environ.get("PYTEST_CURRENT_TEST", "") if "_pytest" in sys.modules else ""  # or of a parent process
 
+    def _flush(self) -> None:
+        for name in self.streams:
+            with suppress(OSError, ValueError, AttributeError):  # the program has closed or replaced it
+                getattr(sys, name).flush()
+
     def _output(self) -> dict[str, str]:
-        """Return the last line of each stream, without flushing it."""
-        self._end("")
+        """Return the last line of each stream."""
         lines = {name: raw.tail.decode(errors="replace").rstrip().splitlines() for name, raw in self.streams.items()}
         return {name: text[-1][:300] for name, text in lines.items() if text}
 
@@ -220,15 +262,16 @@ class Agent:
         """Report that the program has ended. The end of the interpreter and MPI_Finalize follow."""
         if os.getpid() != self.pid:
             return
+        self._flush()
         error = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
-        record: dict[str, object] = {"exit": self.exit, "output": {}, "test": self._test()}
-        if error is not None:
-            record.update(helper("stacks").raised(error))
+        record: dict[str, object] = {"exit": self.exit, "output": self._output(), "test": self._test()}
         try:
-            record["output"] = self._output()
+            if error is not None:
+                record.update(helper("stacks").raised(error))
             self.send({"leave": record})
-        except OSError:
-            pass  # the watcher has ended
+        except Exception as error:  # the watcher has ended, or the interpreter lacks what it needs
+            if os.environ.get("FAKEMPI_WATCH_DEBUG"):
+                os.write(2, f"fakempi watch: {error!r}\n".encode())
 
     def _in_child(self) -> None:
         """A forked process is not the rank: close its copy of the connection, so that the end of the rank is noticed."""

@@ -39,7 +39,8 @@ def describe(frame: FrameType) -> dict[str, Any] | None:
     found = _node(tree, position, frame.f_lineno or 0)
     if found is None:
         return None
-    record: dict[str, Any] = {"text": _text(found), "by_line": position is None}
+    several = position is None and _calls_at(tree, frame.f_lineno or 0) != [found]
+    record: dict[str, Any] = {"text": _text(found), "one_of": several}
     if isinstance(found, ast.Call):
         record.update(_function(found.func, frame))
         record["arguments"] = [_argument(each, None, frame) for each in found.args]
@@ -83,8 +84,11 @@ def _node(tree: ast.Module, position: tuple[int, int, int, int] | None, line: in
             if isinstance(each, ast.expr) and position == _span(each):
                 return each
         return None
-    calls = [each for each in ast.walk(tree) if isinstance(each, ast.Call) and each.lineno <= line <= (each.end_lineno or 0)]
-    return min(calls, key=lambda each: (each.end_lineno or 0) - each.lineno, default=None)
+    return min(_calls_at(tree, line), key=lambda each: (each.end_lineno or 0) - each.lineno, default=None)
+
+
+def _calls_at(tree: ast.Module, line: int) -> list[ast.Call]:
+    return [each for each in ast.walk(tree) if isinstance(each, ast.Call) and each.lineno <= line <= (each.end_lineno or 0)]
 
 
 def _span(node: ast.expr) -> tuple[int, int | None, int, int | None]:
@@ -279,7 +283,7 @@ def _made(call: ast.Call, frame: FrameType, tree: ast.Module) -> dict[str, Any] 
         source = None
     if source is None:
         return None
-    record = {"text": _text(source), "line": source.lineno, "by_line": True, **_function(source.func, frame)}
+    record = {"text": _text(source), "line": source.lineno, **_function(source.func, frame)}
     record["arguments"] = [_argument(each, None, frame) for each in source.args]
     record["arguments"] += [_argument(each.value, each.arg, frame) for each in source.keywords]
     return record

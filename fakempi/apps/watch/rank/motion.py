@@ -6,10 +6,14 @@ registered for the main thread, once two samples are equal: the interpreter call
 bytecode, and never while it is blocked in C. If it was called, the main thread has moved.
 
 A loop that executes bytecode and cannot change anything (`while True: pass`) has not moved: see `loops_without_effect`.
+
+A long call of compiled code, such as the solution of a linear system, executes no bytecode. It is told from a wait by the
+processor time of the main thread, unless the call is one of mpi4py: an MPI library polls while it waits.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any
 
@@ -58,12 +62,13 @@ class Tripwire:
 class Motion:
     """The samples of one process."""
 
-    def __init__(self, main: int) -> None:
-        self.main = main
+    def __init__(self, main: int, describe: Callable[[FrameType], dict[str, Any] | None]) -> None:
+        self.main, self.describe = main, describe
         self.last: dict[int, tuple[int, int, int]] = {}  # thread -> callers, innermost frame and its instruction
         self.tripwire = Tripwire()
         self.seen = 0
         self.stored = 0
+        self.clock = ThreadClock(main)
 
     def sample(self, threads: dict[int, FrameType]) -> dict[str, Any]:
         """Return whether the process has moved since the last call, and whether it executes a loop without effect."""
@@ -74,6 +79,8 @@ class Motion:
         current = {ident: (signature(frame.f_back), id(frame), frame.f_lasti) for ident, frame in frames.items()}
         main, before = current.get(self.main), self.last.get(self.main)
         looping = main is not None and main[:2] == (before or ())[:2] and loops_without_effect(frames[self.main])
+        busy = self.clock.is_busy() and main == before and main is not None and not looping
+        computing = busy and (self.describe(frames[self.main]) or {}).get("module") not in ("mpi4py.MPI", "mpi4py")
         frames.clear()
         threads.clear()
         if looping and main is not None:  # the instruction within such a loop does not matter
@@ -88,7 +95,23 @@ class Motion:
             moved = moved or not looping
         if not moved:
             self.tripwire.arm()
-        return {"moved": moved, "looping": looping}
+        return {"moved": moved, "looping": looping, "computing": computing}
+
+
+class ThreadClock:
+    """The processor time of a thread."""
+
+    def __init__(self, thread: int) -> None:
+        import time
+
+        self.wall, self.read = time.monotonic, time.clock_gettime
+        self.identity = time.pthread_getcpuclockid(thread)
+        self.last = self.wall(), self.read(self.identity)
+
+    def is_busy(self) -> bool:
+        """Return whether the thread has used a tenth of the time since the last call of this method, or more."""
+        before, self.last = self.last, (self.wall(), self.read(self.identity))
+        return self.last[1] - before[1] > (self.last[0] - before[0]) / 10
 
 
 def signature(frame: FrameType | None) -> int:
