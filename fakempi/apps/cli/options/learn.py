@@ -51,11 +51,7 @@ def add_learn(learn: ArgumentParser) -> None:
     learn.add_argument("--format", choices=FORMATS, default="csv", help=f"with --grade: {', '.join(FORMATS)} (default csv)")
     learn.add_argument("--json", action="store_true", help="print the results of --check, --list and --grade as JSON")
     learn.add_argument("--from", dest="more", metavar="DIR", action="append", default=[], help="add the exercises in DIR")
-<<<<<<< HEAD
-    learn.add_argument("--seconds", type=seconds, metavar="S", default=10.0, help="CPU time of a check (default 10)")
-=======
     learn.add_argument("--seconds", type=seconds, metavar="S", default=10.0, help="CPU time limit of a check (default 10)")
->>>>>>> next
     learn.add_argument("--memory", type=_megabytes, metavar="MIB", default=4096, help="memory limit (default 4096)")
     learn.add_argument("--jobs", type=jobs, metavar="N", help="parallel checks of --grade (default: one per core)")
 
