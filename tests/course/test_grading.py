@@ -33,8 +33,8 @@ ALL_BUT_ONE_RANK = SECOND.solution.replace("        return mine\n", "        ret
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of submissions: correct, unchanged, wrong, and nearly correct. Checks run in this process."""
+def class_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory of submissions: correct, unchanged, wrong, and nearly correct. Checks run in this process."""
     monkeypatch.setattr(rows, "judge", partial(judge, apart=False))
     monkeypatch.setattr(rows, "can_fork", lambda: False)
     files: Mapping[str, Mapping[Exercise, str]] = {
@@ -50,23 +50,23 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "class"
 
 
-def graded(folder: Path, points: str = "1=2,3=3") -> list[GradeRow]:
+def graded(class_directory: Path, points: str = "1=2,3=3") -> list[GradeRow]:
     """Return the rows of all students."""
-    found = students([str(folder)], COURSE)
+    found = students([str(class_directory)], COURSE)
     return list(rows.grade(found, weights(points, COURSE), CheckLimits(), jobs=1))
 
 
-def test_tables_have_a_row_for_each_student(folder: Path) -> None:
+def test_tables_have_a_row_for_each_student(class_directory: Path) -> None:
     """One has words and reasons, the other one points."""
-    found = graded(folder)
+    found = graded(class_directory)
     out = io.StringIO()
     write_csv(found, [FIRST.name, SECOND.name], out)
     table = list(csv.reader(io.StringIO(out.getvalue())))
     assert table[0] == ["directory", "passed", "of", "points", "max", "01_hello", "03_two_sends", "reasons"]
-    assert table[1] == [str(folder / "ann"), "1", "2", "2", "5", "pass", "missing", ""]
-    assert table[2] == [str(folder / "bob"), "0", "2", "0", "5", "untouched", "untouched", ""]
-    assert table[3] == [str(folder / "eve"), "0", "2", "0", "5", "fail", "missing", f"01_hello: {WRONG}"]
-    assert table[4][:1] + table[4][5:7] == [str(folder / "zoe"), "pass", "fail"]
+    assert table[1] == [str(class_directory / "ann"), "1", "2", "2", "5", "pass", "missing", ""]
+    assert table[2] == [str(class_directory / "bob"), "0", "2", "0", "5", "untouched", "untouched", ""]
+    assert table[3] == [str(class_directory / "eve"), "0", "2", "0", "5", "fail", "missing", f"01_hello: {WRONG}"]
+    assert table[4][:1] + table[4][5:7] == [str(class_directory / "zoe"), "pass", "fail"]
     out = io.StringIO()
     write_gradebook(found, [FIRST.name, SECOND.name], out)
     lines = out.getvalue().splitlines()
@@ -74,26 +74,26 @@ def test_tables_have_a_row_for_each_student(folder: Path) -> None:
     assert float(lines[4].split(",")[5]) == found[3].grades[1].points
 
 
-def test_partial_credit_counts_the_tests_that_the_start_file_fails(folder: Path) -> None:
+def test_partial_credit_counts_the_tests_that_the_start_file_fails(class_directory: Path) -> None:
     """A start file with a comment has no points; a solution that fails a single test has part of them."""
-    found = graded(folder)
+    found = graded(class_directory)
     assert [row.points for row in found[:3]] == [2, 0, 0]
     assert 0 < found[3].grades[1].points < 3
 
 
-def test_exercises_without_a_weight_are_not_graded(folder: Path, tmp_path: Path) -> None:
+def test_exercises_without_a_weight_are_not_graded(class_directory: Path, tmp_path: Path) -> None:
     """Weights are a text or a file."""
     file = tmp_path / "weights.txt"
     file.write_text("# the second week\n03_two_sends, 2.5\n\n1 = 1\n", encoding="utf-8")
     assert {each.number: points for each, points in weights(str(file), COURSE).items()} == {1: 1.0, 3: 2.5}
-    assert [len(row.grades) for row in graded(folder, "1=1")] == [1, 1, 1, 1]
+    assert [len(row.grades) for row in graded(class_directory, "1=1")] == [1, 1, 1, 1]
     assert set(weights(None, COURSE).values()) == {1.0}
 
 
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("nowhere", "the weights nowhere are neither a file nor of the form 1=2,3=0.5."),
+        ("nowhere", "the weights nowhere are not a file, and not of the form 1=2,3=0.5."),
         ("1=much", "the weight '1=much' is not of the form 3=2, with the number of an exercise and its points."),
         ("77=1", "there is no exercise 77: use 1 to 25; fakempi learn --list lists them."),
         ("1=1,01_hello=2", "exercise 01 has two weights."),
@@ -107,10 +107,10 @@ def test_invalid_weights_are_rejected(text: str, sentence: str) -> None:
     assert str(caught.value) == sentence
 
 
-def test_feedback_has_the_failure_the_ranks_and_a_timeline(folder: Path, tmp_path: Path) -> None:
+def test_feedback_has_the_failure_the_ranks_and_a_timeline(class_directory: Path, tmp_path: Path) -> None:
     """An earlier timeline does not remain."""
-    (folder / "eve" / SECOND.file).write_text(SECOND.start + "#", encoding="utf-8")
-    found = {row.student: row for row in graded(folder)}
+    (class_directory / "eve" / SECOND.file).write_text(SECOND.start + "#", encoding="utf-8")
+    found = {row.student: row for row in graded(class_directory)}
     file = write_feedback(found["eve"], tmp_path / "feedback")
     text = file.read_text(encoding="utf-8")
     assert text.startswith("# eve: 0 of 5 points\n")
@@ -121,15 +121,15 @@ def test_feedback_has_the_failure_the_ranks_and_a_timeline(folder: Path, tmp_pat
     page = (file.parent / "timeline_03.html").read_text(encoding="utf-8")
     assert "Deadlock by two sends" in page
     assert "<script" not in page
-    (folder / "eve" / SECOND.file).write_text(SECOND.solution, encoding="utf-8")
-    [row] = rows.grade([folder / "eve"], weights("3=1", COURSE), CheckLimits(), jobs=1)
+    (class_directory / "eve" / SECOND.file).write_text(SECOND.solution, encoding="utf-8")
+    [row] = rows.grade([class_directory / "eve"], weights("3=1", COURSE), CheckLimits(), jobs=1)
     write_feedback(row, tmp_path / "feedback")
     assert not (file.parent / "timeline_03.html").exists()
 
 
-def test_reports_have_the_formats_of_autograders(folder: Path) -> None:
+def test_reports_have_the_formats_of_autograders(class_directory: Path) -> None:
     """Gradescope adds the scores of tests; the score of PrairieLearn is a fraction."""
-    row = graded(folder)[3]
+    row = graded(class_directory)[3]
     record = json.loads(report_of(row, "gradescope"))
     assert record["score"] == row.points == sum(test["score"] for test in record["tests"])
     assert [test["max_score"] for test in record["tests"]] == [2, 3]
@@ -140,12 +140,12 @@ def test_reports_have_the_formats_of_autograders(folder: Path) -> None:
     assert [test["max_points"] for test in record["tests"]] == [2, 3]
 
 
-def test_the_command_writes_a_report_for_each_student(folder: Path, tmp_path: Path, capsys: Capture) -> None:
+def test_the_command_writes_a_report_for_each_student(class_directory: Path, tmp_path: Path, capsys: Capture) -> None:
     """One submission is printed; several need a directory."""
-    ann = str(folder / "ann")
+    ann = str(class_directory / "ann")
     assert main(["learn", "--grade", ann, "--weights", "1=1", "--format", "gradescope", "--jobs", "1"]) == 0
     assert json.loads(capsys.readouterr().out)["score"] == 1
-    words = ["learn", "--grade", str(folder), "--weights", "1=1", "--format", "prairielearn", "--jobs", "1"]
+    words = ["learn", "--grade", str(class_directory), "--weights", "1=1", "--format", "prairielearn", "--jobs", "1"]
     assert main(words) == 2
     assert "for 4, add --feedback DIR." in capsys.readouterr().err
     assert main([*words, "--feedback", str(tmp_path / "out")]) == 0
@@ -155,36 +155,36 @@ def test_the_command_writes_a_report_for_each_student(folder: Path, tmp_path: Pa
 
 
 @pytest.mark.skipif(not hasattr(os, "symlink"), reason="no symbolic links")
-def test_a_symbolic_link_is_not_a_submission(folder: Path) -> None:
+def test_a_symbolic_link_is_not_a_submission(class_directory: Path) -> None:
     """It could lead to the solution, or to the file of another student."""
-    link = folder / "bob" / FIRST.file
+    link = class_directory / "bob" / FIRST.file
     link.unlink()
     try:
         link.symlink_to(FIRST.directory / "solution.py")
     except OSError:
         pytest.skip("no permission for symbolic links")
-    row = graded(folder)[1]
+    row = graded(class_directory)[1]
     assert row.grades[0].word == "fail"
     assert row.points == 0
 
 
-def test_students_are_found_in_a_folder(folder: Path) -> None:
+def test_students_are_found_in_a_directory(class_directory: Path) -> None:
     """A directory with exercises is that of a student; students with the same name get different labels."""
-    assert [path.name for path in students([str(folder)], COURSE)] == ["ann", "bob", "eve", "zoe"]
-    ann = students([str(folder / "ann")], COURSE)
+    assert [path.name for path in students([str(class_directory)], COURSE)] == ["ann", "bob", "eve", "zoe"]
+    ann = students([str(class_directory / "ann")], COURSE)
     assert [path.name for path in ann] == ["ann"]
-    assert labels([*ann, *ann, folder / "bob"]) == ["ann", "ann-2", "bob"]
-    assert hidden(ann) == (folder.resolve(),)
+    assert labels([*ann, *ann, class_directory / "bob"]) == ["ann", "ann-2", "bob"]
+    assert hidden(ann) == (class_directory.resolve(),)
     assert hidden([Path(os.__file__).parent]) == ()
     with pytest.raises(MPIValueError, match="^the directory nowhere does not exist.$"):
         students(["nowhere"], COURSE)
 
 
-def test_a_file_with_a_former_name_is_graded(folder: Path) -> None:
+def test_a_file_with_a_former_name_is_graded(class_directory: Path) -> None:
     """Exercise 10 was 7."""
     tenth = COURSE.find("10")
-    (folder / "ann" / "07_broadcast.py").write_text(tenth.solution, encoding="utf-8")
-    [row] = rows.grade([folder / "ann"], weights("10=1", COURSE), CheckLimits(), jobs=1)
+    (class_directory / "ann" / "07_broadcast.py").write_text(tenth.solution, encoding="utf-8")
+    [row] = rows.grade([class_directory / "ann"], weights("10=1", COURSE), CheckLimits(), jobs=1)
     assert row.points == 1
 
 

@@ -142,6 +142,7 @@ def test_a_replaced_function_of_fakempi_changes_no_verdict(verdict: Verdicts) ->
     assert kind in ("result", "changed")
 
 
+@pytest.mark.slow
 def test_an_endless_program_is_stopped(verdict: Verdicts) -> None:
     """The limit is CPU time: a busy machine changes nothing."""
     for text in (ENDLESS, PRINTS):

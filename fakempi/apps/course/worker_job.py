@@ -1,4 +1,4 @@
-"""What a worker process is started for."""
+"""The file that a worker process runs, and its limits."""
 
 from __future__ import annotations
 

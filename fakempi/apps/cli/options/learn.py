@@ -45,7 +45,7 @@ def add_learn(learn: ArgumentParser) -> None:
     action.add_argument("--reset", metavar="N", help="restore the original file")
     action.add_argument("--solution", metavar="N", help="print a solution")
     action.add_argument("--teacher", metavar="N", help="print the note for teachers")
-    action.add_argument("--grade", metavar="DIR", nargs="+", help="grade students' directories, or a folder of them")
+    action.add_argument("--grade", metavar="DIR", nargs="+", help="grade students' directories, or one that contains them")
     learn.add_argument("--weights", metavar="W", help="points of the exercises to grade: 1=2,3=0.5, or a file")
     learn.add_argument("--feedback", metavar="DIR", help="with --grade: write a file and timelines for each student to DIR")
     learn.add_argument("--format", choices=FORMATS, default="csv", help=f"with --grade: {', '.join(FORMATS)} (default csv)")

@@ -40,7 +40,7 @@ def _lines(text: str) -> list[str]:
         return text.split(",")
     path = Path(text)
     if not path.is_file():
-        raise course_error(f"the weights {text} are neither a file nor of the form 1=2,3=0.5.")
+        raise course_error(f"the weights {text} are not a file, and not of the form 1=2,3=0.5.")
     try:
         content = path.read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:

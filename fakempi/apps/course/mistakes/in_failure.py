@@ -65,7 +65,7 @@ def partner_outside(evidence: MistakeEvidence) -> str:
 
 def different_roots(evidence: MistakeEvidence) -> str:
     """A root that is not the same on all ranks."""
-    if re.search(r"root is \d+ here", evidence.wrong.sentence):
+    if re.search(r"root(=.+)? is \d+ here", evidence.wrong.sentence):
         return "All ranks pass the same root: the number of the rank that has the data, or that gets the result."
     return ""
 

@@ -1,4 +1,4 @@
-"""What a student's program may do in the worker process: compute, and write files in its temporary directory.
+"""Limits of a student's program in the worker process: it computes, and writes files in its temporary directory.
 
 audit     Python's audit hook: rejects calls of other kinds, on every system
 landlock  Linux: the kernel rejects changes of files elsewhere, and reads of hidden files
@@ -19,7 +19,7 @@ from fakempi.apps.course.sandbox.audit import install
 
 
 def confine(directory: Path, hidden: Sequence[Path]) -> None:
-    """Confine this process for good: it writes only in `directory`, and does not read files in `hidden`."""
+    """Confine this process until it ends: it writes only in `directory`, and does not read files in `hidden`."""
     directory, hidden = directory.resolve(), [path.resolve() for path in hidden]
     if landlock.version() > 0:
         landlock.confine(directory, hidden)

@@ -41,11 +41,15 @@ def install(directory: Path, hidden: Sequence[Path]) -> None:
     rejected, changes, private = frozenset(REJECTED), frozenset(CHANGES), frozenset(PRIVATE)
     join, realpath, current = os.path.join, os.path.realpath, os.getcwd
 
+    watched = rejected | changes | private | {"open"}
+
     def inside(path: Any, places: str | tuple[str, ...]) -> bool:
         text = os.fsdecode(path)
         return f"{realpath(join(current(), text))}{os.sep}".startswith(places)
 
     def hook(event: str, values: tuple[Any, ...]) -> None:
+        if event not in watched:  # nearly all events, such as imports
+            return
         if event == "open":
             path, _, flags = values
             if isinstance(path, int) or path is None:
