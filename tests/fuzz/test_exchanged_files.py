@@ -158,9 +158,9 @@ def test_the_work_of_a_verification_is_limited() -> None:
     races = {**head, "ranks": 1, "steps": [[copy] * 2000], "buffers": [{"a": 2, "input": 1, "output": 1}]}
     order = [{**copy, "after": [index - 1] if index else []} for index in range(2000)]
     pairs = {**races, "steps": [order]}
-    for name, content in {"chunks": chunks, "pairs": pairs}.items():
-        Path(f"{name}.json").write_text(json.dumps(content))
-        assert "missing" in {fault.kind for fault in load(f"{name}.json").verify()}
+    for content, kind in (chunks, "missing"), (pairs, "undefined"):
+        Path("quick.json").write_text(json.dumps(content))
+        assert kind in {fault.kind for fault in load("quick.json").verify()}
     Path("ranks.json").write_text(json.dumps(ranks))
     with pytest.raises(InvalidScheduleError, match="comparisons for allreduce on 40,000 ranks"):
         load("ranks.json").verify()
