@@ -47,7 +47,7 @@ def test_invalid_input_is_reported_in_a_sentence(
 
 UNKNOWN = [
     ("comapre bcast", "fakempi: there is no command 'comapre'; did you mean compare?"),
-    ("zzz", "fakempi: there is no command 'zzz'; the commands are run, mpirun, check, lint, watch, list, view,"),
+    ("zzz", "fakempi: there is no command 'zzz'; the commands are run, mpirun, check, lint, list, view,"),
     ("compare bcast -n 4 --plot", "fakempi compare: '--plot' is not an option; did you mean --no-plot?"),
     ("run -n 2 --cots hockney work.py", "fakempi run: '--cots' is not an option; did you mean --cost?"),
     ("view t.json --zzz", "fakempi view: '--zzz' is not an option; for the options, run: fakempi view --help"),

@@ -38,8 +38,8 @@ NAMES: dict[Any, str] = {
     socket: "AF_UNIX",
     time: "clock_getres clock_gettime clock_settime pthread_getcpuclockid tzset",
 }
-IN_CHILDREN = "fakempi.processes.child."
-"""Modules that only processes of ranks import."""
+IN_CHILDREN = "fakempi.processes.child.", "fakempi.apps.watch.rank."
+"""Modules that only processes of ranks import, on Linux or POSIX."""
 
 
 class Absent(MetaPathFinder):
