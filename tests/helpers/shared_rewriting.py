@@ -22,6 +22,8 @@ def begin_at_the_end(config: pytest.Config) -> None:
     paths = [Path(os.path.abspath(word)) for word in config.args]
     if int(worker.removeprefix("gw")) % 2 == 0 or not all(path.is_dir() for path in paths):
         return
+    if config.option.ignore or config.option.ignore_glob:  # which do not apply to paths that are requested
+        return
     config.stash[ORDER] = paths
     config.args = [str(part) for path in reversed(paths) for part in reversed(list(_parts(path)))]
 
