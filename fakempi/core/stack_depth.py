@@ -2,7 +2,8 @@
 
 A call of an MPI library is one frame of Python. Ours were 29 at most in a barrier, a sendrecv, an allreduce and an
 allgather, and about 20 more are below a script; without more room, a call near the limit ended with RecursionError in the
-middle of our work, and other ranks waited for it. More deeply nested work, such as the pickle of a nested object, may still exceed the room.
+middle of our work, and other ranks waited for it.
+Deeply nested work, such as the pickle of a nested object, may still exceed the room.
 """
 
 from __future__ import annotations
