@@ -12,26 +12,27 @@ import pytest
 
 from fakempi import MPI
 from fakempi.apps.record.communicators import ranges
-from fakempi.apps.record.log import Log
-from fakempi.apps.record.sizes import Sizes, Span
+from fakempi.apps.record.log import RankFile
+from fakempi.apps.record.sizes import BufferSize, BufferSizes
 
-SIZES = Sizes(MPI)
+SIZES = BufferSizes(MPI)
 ARRAY = np.zeros(12)
 
 
 @pytest.mark.parametrize(
     ("buffer", "span"),
     [
-        (ARRAY, Span(96, 8)), (b"1234", Span(4, 1)), (bytearray(5), Span(5, 1)), (None, Span(0, 1)),
-        (MPI.IN_PLACE, Span(0, 1)),
-        ([ARRAY, MPI.DOUBLE], Span(96, 8)), ([ARRAY, 3, MPI.DOUBLE], Span(24, 8)), ((ARRAY, 5), Span(40, 8)),
-        ([ARRAY, (5, 2), MPI.DOUBLE], Span(40, 8)), ([ARRAY, 5, 2, MPI.DOUBLE], Span(40, 8)),
-        ([ARRAY, None, MPI.INT], Span(96, 4)),
-        ([ARRAY, "d"], Span(96, 8)), ([ARRAY, np.int64(2), MPI.DOUBLE], Span(16, 8)),
-        ([MPI.BOTTOM, 3, MPI.INT], Span(12, 4)),
+        (ARRAY, BufferSize(96, 8)), (b"1234", BufferSize(4, 1)), (bytearray(5), BufferSize(5, 1)), (None, BufferSize(0, 1)),
+        (MPI.IN_PLACE, BufferSize(0, 1)),
+        ([ARRAY, MPI.DOUBLE], BufferSize(96, 8)), ([ARRAY, 3, MPI.DOUBLE], BufferSize(24, 8)),
+        ((ARRAY, 5), BufferSize(40, 8)),
+        ([ARRAY, (5, 2), MPI.DOUBLE], BufferSize(40, 8)), ([ARRAY, 5, 2, MPI.DOUBLE], BufferSize(40, 8)),
+        ([ARRAY, None, MPI.INT], BufferSize(96, 4)),
+        ([ARRAY, "d"], BufferSize(96, 8)), ([ARRAY, np.int64(2), MPI.DOUBLE], BufferSize(16, 8)),
+        ([MPI.BOTTOM, 3, MPI.INT], BufferSize(12, 4)),
     ],
 )  # fmt: skip
-def test_sizes_of_all_forms_of_buffers(buffer: Any, span: Span) -> None:
+def test_sizes_of_all_forms_of_buffers(buffer: Any, span: BufferSize) -> None:
     """Forms as in the documentation of mpi4py."""
     assert SIZES.span(buffer) == span
     assert SIZES.nbytes(buffer) == span.nbytes
@@ -88,7 +89,7 @@ def lines(path: Path) -> list[str]:
 def test_computing_time_excludes_the_recorder_and_loops_of_tests_are_one_line(tmp_path: Path, clock: Clock) -> None:
     """A test that comes 20 µs after another one at the same place continues it; a later one does not."""
     path = tmp_path / "rank"
-    log = Log(str(path), {}, clock)
+    log = RankFile(str(path), {}, clock)
     for start in (100, 15_000, 30_000, 80_000):
         clock.time = start + 50  # the recorder itself takes 40
         log.skip(start, start + 10, 7)
@@ -101,7 +102,7 @@ def test_computing_time_excludes_the_recorder_and_loops_of_tests_are_one_line(tm
 def test_lines_are_written_after_half_a_second_or_two_thousand_calls(tmp_path: Path, clock: Clock) -> None:
     """The file of a program that crashes has all calls but the last ones."""
     path = tmp_path / "rank"
-    log = Log(str(path), {"rank": 0}, clock)
+    log = RankFile(str(path), {"rank": 0}, clock)
     log.event("coll", 0, 1, 1, "x")
     assert lines(path) == []
     log.event("coll", 500_000_000, 500_000_001, 1, "y")
@@ -118,7 +119,7 @@ def test_lines_are_written_after_half_a_second_or_two_thousand_calls(tmp_path: P
 def test_call_sites_are_numbered_by_line(tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two calls in one line are one site; paths are relative to the working directory, without blanks."""
     monkeypatch.chdir(tmp_path)
-    log = Log(str(tmp_path / "rank"), {}, clock)
+    log = RankFile(str(tmp_path / "rank"), {}, clock)
     space: dict[str, Any] = {"call": lambda: log.site(1)}
     exec(compile("def one():\n    return call(), call()\n\ndef two():\n    return call()\n", "my work.py", "exec"), space)
     assert space["one"]() == (1, 1)

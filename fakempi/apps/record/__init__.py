@@ -11,7 +11,11 @@ requests        numbers of requests
 sizes           sizes of buffers in bytes, as mpi4py takes them
 pickles         sizes of pickled objects
 wrapping        replaces methods of compiled types
-point, completion, collective, others   the wrappers, by kind of call
+rank_recording  RankRecording: the parts of a recording that all wrappers share
+point           wrappers of sends and receives
+completion      wrappers of calls that complete, start or free requests, and of probes
+collective      wrappers of collective calls on data
+others          wrappers of the other calls
 
 A file has lines of words. The first line has the version, the second one facts about the rank in JSON; then there are:
 

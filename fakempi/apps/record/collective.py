@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from fakempi.apps.record.point import Replace
-from fakempi.apps.record.session import Session
+from fakempi.apps.record.rank_recording import RankRecording
 
 VECTOR = ("gatherv", "scatterv", "allgatherv", "alltoallv", "alltoallw")
 
 
-class Call(NamedTuple):
+class CollectiveKind(NamedTuple):
     """A collective operation: the names of its parameters, in mpi4py's order."""
 
     operation: str
@@ -19,16 +19,12 @@ class Call(NamedTuple):
 
 
 _BOTH = ("sendbuf", "recvbuf")
-CALLS = {
-    "Barrier": Call("barrier", ()), "Bcast": Call("bcast", ("buf", "root")),
-    "Gather": Call("gather", (*_BOTH, "root")), "Gatherv": Call("gatherv", (*_BOTH, "root")),
-    "Scatter": Call("scatter", (*_BOTH, "root")), "Scatterv": Call("scatterv", (*_BOTH, "root")),
-    "Allgather": Call("allgather", _BOTH), "Allgatherv": Call("allgatherv", _BOTH),
-    "Alltoall": Call("alltoall", _BOTH), "Alltoallv": Call("alltoallv", _BOTH), "Alltoallw": Call("alltoallw", _BOTH),
-    "Reduce": Call("reduce", (*_BOTH, "op", "root")), "Allreduce": Call("allreduce", (*_BOTH, "op")),
-    "Reduce_scatter_block": Call("reduce_scatter_block", (*_BOTH, "op")),
-    "Reduce_scatter": Call("reduce_scatter", (*_BOTH, "recvcounts", "op")),
-    "Scan": Call("scan", (*_BOTH, "op")), "Exscan": Call("exscan", (*_BOTH, "op")),
+CALLS: dict[str, tuple[str, ...]] = {
+    "Barrier": (), "Bcast": ("buf", "root"), "Gather": (*_BOTH, "root"), "Gatherv": (*_BOTH, "root"),
+    "Scatter": (*_BOTH, "root"), "Scatterv": (*_BOTH, "root"), "Allgather": _BOTH, "Allgatherv": _BOTH, "Alltoall": _BOTH,
+    "Alltoallv": _BOTH, "Alltoallw": _BOTH, "Reduce": (*_BOTH, "op", "root"), "Allreduce": (*_BOTH, "op"),
+    "Reduce_scatter_block": (*_BOTH, "op"), "Reduce_scatter": (*_BOTH, "recvcounts", "op"), "Scan": (*_BOTH, "op"),
+    "Exscan": (*_BOTH, "op"),
 }  # fmt: skip
 """Calls with buffers; each has a nonblocking and a persistent form with the same parameters."""
 
@@ -40,23 +36,24 @@ OBJECTS = {
 """Parameters of calls with pickled objects."""
 
 
-def install(session: Session, replace: Replace) -> None:
+def install(recording: RankRecording, replace: Replace) -> None:
     """Replace the collective calls of communicators."""
-    for kind in (session.mpi.Comm, session.mpi.Intracomm):
-        for name, call in CALLS.items():
+    for kind in (recording.mpi.Comm, recording.mpi.Intracomm):
+        for name, parameters in CALLS.items():
+            call = CollectiveKind(name.lower(), parameters)
             for variant, wrap in ((name, _blocking), (f"I{name.lower()}", _nonblocking), (f"{name}_init", _persistent)):
                 if variant in kind.__dict__:
-                    replace(kind, variant, wrap(session, kind.__dict__[variant], call))
+                    replace(kind, variant, wrap(recording, kind.__dict__[variant], call))
         for name, parameters in OBJECTS.items():
             if name in kind.__dict__:
-                replace(kind, name, _objects(session, kind.__dict__[name], Call(name, parameters)))
+                replace(kind, name, _objects(recording, kind.__dict__[name], CollectiveKind(name, parameters)))
 
 
-def _blocking(session: Session, original: Any, call: Call) -> Any:
-    log, now, describe = session.log, session.log.now, _description(session, call)
+def _blocking(recording: RankRecording, original: Any, call: CollectiveKind) -> Any:
+    log, now, describe = recording.log, recording.log.now, _description(recording, call)
 
     def collective(self: Any, *args: Any, **keywords: Any) -> Any:
-        if session.is_foreign(call.operation):
+        if recording.is_foreign(call.operation):
             return original(self, *args, **keywords)
         start = now()
         result = original(self, *args, **keywords)
@@ -67,44 +64,44 @@ def _blocking(session: Session, original: Any, call: Call) -> Any:
     return collective
 
 
-def _nonblocking(session: Session, original: Any, call: Call) -> Any:
-    log, now, describe = session.log, session.log.now, _description(session, call)
+def _nonblocking(recording: RankRecording, original: Any, call: CollectiveKind) -> Any:
+    log, now, describe = recording.log, recording.log.now, _description(recording, call)
 
     def collective(self: Any, *args: Any, **keywords: Any) -> Any:
-        if session.is_foreign(call.operation):
+        if recording.is_foreign(call.operation):
             return original(self, *args, **keywords)
         start = now()
         request = original(self, *args, **keywords)
         end = now()
-        rest = f"{describe(self, args, keywords)} {session.requests.start(request)}"
+        rest = f"{describe(self, args, keywords)} {recording.requests.start(request)}"
         log.event("coll", start, end, log.site(1), rest)
         return request
 
     return collective
 
 
-def _persistent(session: Session, original: Any, call: Call) -> Any:
-    log, now, describe = session.log, session.log.now, _description(session, call)
+def _persistent(recording: RankRecording, original: Any, call: CollectiveKind) -> Any:
+    log, now, describe = recording.log, recording.log.now, _description(recording, call)
 
     def collective(self: Any, *args: Any, **keywords: Any) -> Any:
         start = now()
         request = original(self, *args, **keywords)
-        if session.is_foreign(call.operation):
+        if recording.is_foreign(call.operation):
             return request
         line = describe(self, args, keywords)
-        session.requests.make_persistent(request, "coll", False, lambda number: f"{line} {number}")
+        recording.requests.make_persistent(request, "coll", False, lambda number: f"{line} {number}")
         log.skip(start, now(), log.site(1))
         return request
 
     return collective
 
 
-def _objects(session: Session, original: Any, call: Call) -> Any:
+def _objects(recording: RankRecording, original: Any, call: CollectiveKind) -> Any:
     """A call with pickled objects: sizes are known once mpi4py has pickled and unpickled them."""
-    log, now, pickles = session.log, session.log.now, session.pickles
+    log, now, pickles = recording.log, recording.log.now, recording.pickles
 
     def collective(self: Any, *args: Any, **keywords: Any) -> Any:
-        if session.is_foreign(call.operation):
+        if recording.is_foreign(call.operation):
             return original(self, *args, **keywords)
         pickles.clear()
         start = now()
@@ -112,9 +109,9 @@ def _objects(session: Session, original: Any, call: Call) -> Any:
         end = now()
         given = dict(zip(call.parameters, args, strict=False)) | keywords
         root, op = given.get("root", 0), given.get("op")
-        order = "c" if op is None else session.order(op)
+        order = "c" if op is None else recording.order(op)
         operation, nbytes, itemsize, counts = _sizes_of_objects(call.operation, pickles.written, pickles.read, self, root)
-        rest = f"{operation} {session.communicators.number(self)} {_root(session, root)} {nbytes} {itemsize} {order} "
+        rest = f"{operation} {recording.communicators.number(self)} {_root(root)} {nbytes} {itemsize} {order} "
         log.event("coll", start, end, log.site(1), f"{rest}{_counts(counts)} -")
         return result
 
@@ -143,9 +140,9 @@ def _sizes_of_objects(
     return operation, one, max(one, 1), []  # a reduction of objects: an object is one element
 
 
-def _description(session: Session, call: Call) -> Callable[[Any, Any, Any], str]:
+def _description(recording: RankRecording, call: CollectiveKind) -> Callable[[Any, Any, Any], str]:
     """Return a function that returns operation, communicator, root, bytes, bytes of an element, order and counts."""
-    number, sizes = session.communicators.number, session.sizes
+    number = recording.communicators.number
     names, operation = call.parameters, call.operation
     measure = _vector_sizes if operation in VECTOR or operation == "reduce_scatter" else _plain_sizes
     word = "alltoallv" if operation == "alltoallw" else operation
@@ -154,18 +151,17 @@ def _description(session: Session, call: Call) -> Callable[[Any, Any, Any], str]
         given = dict(zip(names, args, strict=False))
         if keywords:
             given.update(keywords)
-        nbytes, itemsize, counts = measure(session, operation, comm, given)
+        nbytes, itemsize, counts = measure(recording, operation, comm, given)
         op = given.get("op") if "op" in names else None
-        order = "c" if op is None else session.order(op)
-        return f"{word} {number(comm)} {_root(session, given.get('root', 0))} {nbytes} {itemsize} {order} {_counts(counts)}"
+        order = "c" if op is None else recording.order(op)
+        return f"{word} {number(comm)} {_root(given.get('root', 0))} {nbytes} {itemsize} {order} {_counts(counts)}"
 
-    del sizes
     return describe
 
 
-def _plain_sizes(session: Session, operation: str, comm: Any, given: dict[str, Any]) -> tuple[int, int, list[int]]:
+def _plain_sizes(recording: RankRecording, operation: str, comm: Any, given: dict[str, Any]) -> tuple[int, int, list[int]]:
     """Return the bytes as `EventWriter.collective` defines them: of the vector, or of one rank's block."""
-    sizes = session.sizes
+    sizes = recording.sizes
     if operation == "barrier":
         return 0, 1, []
     if operation == "bcast":
@@ -185,9 +181,9 @@ def _plain_sizes(session: Session, operation: str, comm: Any, given: dict[str, A
     return nbytes // comm.Get_size() if whole_received else nbytes, itemsize, []
 
 
-def _vector_sizes(session: Session, operation: str, comm: Any, given: dict[str, Any]) -> tuple[int, int, list[int]]:
+def _vector_sizes(recording: RankRecording, operation: str, comm: Any, given: dict[str, Any]) -> tuple[int, int, list[int]]:
     """Return the bytes of the caller's own block, of an element, and the counts in bytes."""
-    sizes, size, rank = session.sizes, comm.Get_size(), comm.Get_rank()
+    sizes, size, rank = recording.sizes, comm.Get_size(), comm.Get_rank()
     sent, received = given.get("sendbuf"), given.get("recvbuf")
     if operation == "alltoallw":
         incoming = sizes.typed_blocks(received)
@@ -220,7 +216,7 @@ def _even(nbytes: int, itemsize: int, size: int) -> list[int]:
     return [(each + (rank < more)) * itemsize for rank in range(size)]
 
 
-def _root(session: Session, root: Any) -> Any:
+def _root(root: Any) -> Any:
     """Return a root as a number; ROOT and PROC_NULL of intercommunicators are -1."""
     return root if root >= 0 else -1
 

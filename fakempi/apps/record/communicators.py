@@ -11,15 +11,15 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from fakempi.apps.record.log import Log
+from fakempi.apps.record.log import RankFile
 
 WORLD, SELF = 0, 1
 
 
-class Communicators:
+class CommNumbers:
     """Numbers of the communicators of this rank by their handles."""
 
-    def __init__(self, mpi: Any, log: Log) -> None:
+    def __init__(self, mpi: Any, log: RankFile) -> None:
         self._mpi, self._log = mpi, log
         self._handle = mpi._handleof
         self._numbers: dict[int, int] = {self._handle(mpi.COMM_WORLD): WORLD, self._handle(mpi.COMM_SELF): SELF}

@@ -6,58 +6,61 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from fakempi.apps.record.point import Replace
-from fakempi.apps.record.session import Session
+from fakempi.apps.record.rank_recording import RankRecording
+
+Completed = Callable[[Any, int], Sequence[int]]
+"""Returns the indices of completed requests, for the result of a call and the number of its requests."""
 
 
-def install(session: Session, replace: Replace) -> None:
+def install(recording: RankRecording, replace: Replace) -> None:
     """Replace the methods of requests, the probes of communicators, and Start."""
-    request, comm = session.mpi.Request, session.mpi.Comm
+    request, comm = recording.mpi.Request, recording.mpi.Comm
     for name in ("Wait", "wait"):
-        replace(request, name, _one(session, request.__dict__[name], lambda result: True))
-    replace(request, "Test", _one(session, request.__dict__["Test"], bool))
-    replace(request, "test", _one(session, request.__dict__["test"], lambda result: bool(result[0])))
+        replace(request, name, _one(recording, request.__dict__[name], lambda result: True))
+    replace(request, "Test", _one(recording, request.__dict__["Test"], bool))
+    replace(request, "test", _one(recording, request.__dict__["test"], lambda result: bool(result[0])))
     for name in ("Waitany", "waitany"):
-        replace(request, name, _any(session, getattr(request, name), _index))
+        replace(request, name, _any(recording, getattr(request, name), _index))
     for name in ("Testany", "testany"):
-        replace(request, name, _any(session, getattr(request, name), lambda result: result[0] if result[1] else None))
+        replace(request, name, _any(recording, getattr(request, name), lambda result: result[0] if result[1] else None))
     for name in ("Waitall", "waitall"):
-        replace(request, name, _several(session, getattr(request, name), lambda result, count: range(count)))
-    replace(request, "Testall", _several(session, request.Testall, lambda result, count: range(count if result else 0)))
-    replace(request, "testall", _several(session, request.testall, lambda result, count: range(count if result[0] else 0)))
+        replace(request, name, _several(recording, getattr(request, name), lambda result, count: range(count)))
+    replace(request, "Testall", _several(recording, request.Testall, lambda result, count: range(count if result else 0)))
+    replace(request, "testall", _several(recording, request.testall, lambda result, count: range(count if result[0] else 0)))
     for name in ("Waitsome", "Testsome"):
-        replace(request, name, _several(session, getattr(request, name), lambda result, count: result or (), packed=True))
+        replace(request, name, _several(recording, getattr(request, name), lambda result, count: result or (), packed=True))
     for name in ("waitsome", "testsome"):
-        choose = _several(session, getattr(request, name), lambda result, count: result[0] or (), packed=True)
+        choose = _several(recording, getattr(request, name), lambda result, count: result[0] or (), packed=True)
         replace(request, name, choose)
     for name in ("Free", "free", "Cancel", "cancel"):
         if name in request.__dict__:
-            replace(request, name, _ended(session, request.__dict__[name]))
-    prequest = session.mpi.Prequest
-    replace(prequest, "Start", _start(session, prequest.__dict__["Start"]))
-    replace(prequest, "Startall", _startall(session, prequest.Startall))
+            replace(request, name, _ended(recording, request.__dict__[name]))
+    prequest = recording.mpi.Prequest
+    replace(prequest, "Start", _start(recording, prequest.__dict__["Start"]))
+    replace(prequest, "Startall", _startall(recording, prequest.Startall))
     for name in ("Probe", "Iprobe", "probe", "iprobe"):
-        replace(comm, name, _probe(session, comm.__dict__[name]))
+        replace(comm, name, _probe(recording, comm.__dict__[name]))
     for name in ("Mprobe", "Improbe", "mprobe", "improbe"):
-        replace(comm, name, _mprobe(session, comm.__dict__[name]))
+        replace(comm, name, _mprobe(recording, comm.__dict__[name]))
 
 
 def _index(result: Any) -> int:
     return int(result[0] if isinstance(result, tuple) else result)
 
 
-def _one(session: Session, original: Any, done: Callable[[Any], bool]) -> Any:
+def _one(recording: RankRecording, original: Any, done: Callable[[Any], bool]) -> Any:
     """Wait and Test of one request."""
-    log, now, requests, own = session.log, session.log.now, session.requests, session.mpi.Status()
+    log, now, requests, own = recording.log, recording.log.now, recording.requests, recording.mpi.Status()
 
     def wait(self: Any, status: Any = None) -> Any:
-        if session.is_foreign("Wait"):
+        if recording.is_foreign("Wait"):
             return original(self, status)
         status = own if status is None else status
         start = now()
         result = original(self, status)
         end = now()
         if done(result):
-            log.event("wait", start, end, log.site(1), requests.complete(self, status, session.match)[1:])
+            log.event("wait", start, end, log.site(1), requests.complete(self, status, recording.match)[1:])
         else:
             log.skip(start, end, log.site(1))
         return result
@@ -65,12 +68,12 @@ def _one(session: Session, original: Any, done: Callable[[Any], bool]) -> Any:
     return wait
 
 
-def _any(session: Session, original: Any, choose: Callable[[Any], int | None]) -> Any:
+def _any(recording: RankRecording, original: Any, choose: Callable[[Any], int | None]) -> Any:
     """Waitany and Testany; `choose` returns the index of the completed request."""
-    log, now, complete, own = session.log, session.log.now, session.requests.complete, session.mpi.Status()
+    log, now, complete, own = recording.log, recording.log.now, recording.requests.complete, recording.mpi.Status()
 
     def waitany(cls: Any, requests: Any, status: Any = None) -> Any:
-        if session.is_foreign("Waitany"):
+        if recording.is_foreign("Waitany"):
             return original(requests, status)
         requests = _sequence(requests)
         status = own if status is None else status
@@ -81,19 +84,21 @@ def _any(session: Session, original: Any, choose: Callable[[Any], int | None]) -
         if index is None or not 0 <= index < len(requests):
             log.skip(start, end, log.site(1))
         else:
-            words = complete(requests[index], status, session.match)
+            words = complete(requests[index], status, recording.match)
             log.event("wait", start, end, log.site(1), words[1:])
         return result
 
     return waitany
 
 
-def _several(session: Session, original: Any, choose: Callable[[Any, int], Sequence[int]], packed: bool = False) -> Any:
+def _several(
+    recording: RankRecording, original: Any, choose: Callable[[Any, int], Sequence[int]], packed: bool = False
+) -> Any:
     """Waitall, Testall, Waitsome and Testsome; with `packed`, statuses are those of the completed requests."""
-    log, now, complete = session.log, session.log.now, session.requests.complete
+    log, now, complete = recording.log, recording.log.now, recording.requests.complete
 
     def waitall(cls: Any, requests: Any, statuses: Any = None) -> Any:
-        if session.is_foreign("Waitall"):
+        if recording.is_foreign("Waitall"):
             return original(requests, statuses)
         requests = _sequence(requests)
         statuses = [] if statuses is None else statuses
@@ -104,7 +109,7 @@ def _several(session: Session, original: Any, choose: Callable[[Any, int], Seque
         for place, index in enumerate(choose(result, len(requests))):
             position = place if packed else index
             status = statuses[position] if position < len(statuses) else None
-            words += complete(requests[index], status, session.match)
+            words += complete(requests[index], status, recording.match)
         if words:
             log.event("wait", start, end, log.site(1), words[1:])
         else:
@@ -118,14 +123,14 @@ def _sequence(requests: Any) -> Any:
     return requests if isinstance(requests, list | tuple) else list(requests)
 
 
-def _ended(session: Session, original: Any) -> Any:
+def _ended(recording: RankRecording, original: Any) -> Any:
     """Free and Cancel: the request is not completed by a call that a replay can repeat."""
-    log, now = session.log, session.log.now
+    log, now = recording.log, recording.log.now
 
     def free(self: Any) -> Any:
-        if session.is_foreign("Request.Free"):
+        if recording.is_foreign("Request.Free"):
             return original(self)
-        session.requests.forget(self)
+        recording.requests.forget(self)
         start = now()
         original(self)
         log.skip(start, now(), log.site(1))
@@ -134,11 +139,11 @@ def _ended(session: Session, original: Any) -> Any:
     return free
 
 
-def _start(session: Session, original: Any) -> Any:
-    log, now, restart = session.log, session.log.now, session.requests.restart
+def _start(recording: RankRecording, original: Any) -> Any:
+    log, now, restart = recording.log, recording.log.now, recording.requests.restart
 
     def start(self: Any) -> Any:
-        if session.is_foreign("Start"):
+        if recording.is_foreign("Start"):
             return original(self)
         begin = now()
         original(self)
@@ -153,11 +158,11 @@ def _start(session: Session, original: Any) -> Any:
     return start
 
 
-def _startall(session: Session, original: Any) -> Any:
-    log, now, restart = session.log, session.log.now, session.requests.restart
+def _startall(recording: RankRecording, original: Any) -> Any:
+    log, now, restart = recording.log, recording.log.now, recording.requests.restart
 
     def startall(cls: Any, requests: Any) -> Any:
-        if session.is_foreign("Startall"):
+        if recording.is_foreign("Startall"):
             return original(requests)
         requests = _sequence(requests)
         begin = now()
@@ -175,30 +180,30 @@ def _startall(session: Session, original: Any) -> Any:
 # -- probes --------------------------------------------------------------------------------------------------------------
 
 
-def _probe(session: Session, original: Any) -> Any:
+def _probe(recording: RankRecording, original: Any) -> Any:
     """A probe has no effect in a replay: the receive that follows waits for the same message."""
-    log, now = session.log, session.log.now
+    log, now = recording.log, recording.log.now
 
     def probe(self: Any, *args: Any, **keywords: Any) -> Any:
         start = now()
         result = original(self, *args, **keywords)
-        if not session.is_foreign("Probe"):
+        if not recording.is_foreign("Probe"):
             log.skip(start, now(), log.site(1))
         return result
 
     return probe
 
 
-def _mprobe(session: Session, original: Any) -> Any:
+def _mprobe(recording: RankRecording, original: Any) -> Any:
     """A matched probe; the receive of the message needs the number of the communicator."""
-    log, now = session.log, session.log.now
+    log, now = recording.log, recording.log.now
 
     def mprobe(self: Any, *args: Any, **keywords: Any) -> Any:
         start = now()
         result = original(self, *args, **keywords)
-        if not session.is_foreign("Mprobe"):
+        if not recording.is_foreign("Mprobe"):
             if result is not None:
-                session.probed[id(result)] = session.communicators.number(self)
+                recording.probed[id(result)] = recording.communicators.number(self)
             log.skip(start, now(), log.site(1))
         return result
 

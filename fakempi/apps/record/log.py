@@ -19,7 +19,7 @@ POLL_NS = 20_000
 """Computing time between two unsuccessful tests or probes below this is that of a polling loop: the rank was waiting."""
 
 
-class Log:
+class RankFile:
     """Appends the events of this rank to its file; `last` is the time at which the program continued after the last call."""
 
     def __init__(self, path: str, header: Mapping[str, object], clock: Callable[[], int] = perf_counter_ns) -> None:

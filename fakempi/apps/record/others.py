@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fakempi.apps.record.point import Replace
-from fakempi.apps.record.session import Session
+from fakempi.apps.record.rank_recording import RankRecording
 
 CREATE = (
     "Dup", "Dup_with_info", "Clone", "Split", "Split_type", "Create", "Create_cart", "Create_graph", "Create_dist_graph",
@@ -29,27 +29,27 @@ LOCAL = ("Get_", "Set_", "Call_", "Create_errhandler", "Create_keyval", "Delete_
 """Beginnings of names of methods of windows and files that communicate nothing."""
 
 
-def install(session: Session, replace: Replace) -> None:
+def install(recording: RankRecording, replace: Replace) -> None:
     """Replace the remaining methods that communicate."""
-    mpi = session.mpi
+    mpi = recording.mpi
     for kind in (mpi.Comm, mpi.Intracomm, mpi.Intercomm, mpi.Topocomm, mpi.Cartcomm):
         for name in CREATE:
             if name in kind.__dict__:
-                replace(kind, name, _create(session, kind.__dict__[name], all_ranks=True))
+                replace(kind, name, _create(recording, kind.__dict__[name], all_ranks=True))
         for name in CREATE_AMONG:
             if name in kind.__dict__:
-                replace(kind, name, _create(session, _callable(kind, name), all_ranks=False))
+                replace(kind, name, _create(recording, _callable(kind, name), all_ranks=False))
         for name in UNSUPPORTED_OF_COMM:
             if name in kind.__dict__:
-                replace(kind, name, _unsupported(session, kind, name))
+                replace(kind, name, _unsupported(recording, kind, name))
     for name in ("Free", "free", "Disconnect"):
         if name in mpi.Comm.__dict__:
-            replace(mpi.Comm, name, _free(session, mpi.Comm.__dict__[name]))
+            replace(mpi.Comm, name, _free(recording, mpi.Comm.__dict__[name]))
     for kind in (mpi.Win, mpi.File):
         for name in list(kind.__dict__):
             if name[0].isupper() and not name.startswith(LOCAL):
-                replace(kind, name, _unsupported(session, kind, name))
-    replace(mpi.Comm, "Abort", _abort(session, mpi.Comm.__dict__["Abort"]))
+                replace(kind, name, _unsupported(recording, kind, name))
+    replace(mpi.Comm, "Abort", _abort(recording, mpi.Comm.__dict__["Abort"]))
 
 
 def _callable(kind: type[Any], name: str) -> Any:
@@ -61,11 +61,11 @@ def _callable(kind: type[Any], name: str) -> Any:
     return lambda cls, *args, **keywords: bound(*args, **keywords)
 
 
-def _create(session: Session, original: Any, all_ranks: bool) -> Any:
-    log, now, communicators = session.log, session.log.now, session.communicators
+def _create(recording: RankRecording, original: Any, all_ranks: bool) -> Any:
+    log, now, communicators = recording.log, recording.log.now, recording.communicators
 
     def create(self: Any, *args: Any, **keywords: Any) -> Any:
-        if session.is_foreign("create"):
+        if recording.is_foreign("create"):
             return original(self, *args, **keywords)
         parent = communicators.number(self) if all_ranks else None
         between = all_ranks and self.Is_inter()
@@ -73,7 +73,7 @@ def _create(session: Session, original: Any, all_ranks: bool) -> Any:
         result = original(self, *args, **keywords)
         end = now()
         new = result[0] if isinstance(result, tuple) else result  # Idup returns a request, too
-        if new != session.mpi.COMM_NULL:
+        if new != recording.mpi.COMM_NULL:
             communicators.add(new, parent)
         elif parent is not None:
             communicators.count(parent)
@@ -86,11 +86,11 @@ def _create(session: Session, original: Any, all_ranks: bool) -> Any:
     return create
 
 
-def _free(session: Session, original: Any) -> Any:
-    log, now, communicators = session.log, session.log.now, session.communicators
+def _free(recording: RankRecording, original: Any) -> Any:
+    log, now, communicators = recording.log, recording.log.now, recording.communicators
 
     def free(self: Any) -> Any:
-        if session.is_foreign("Free"):
+        if recording.is_foreign("Free"):
             return original(self)
         handle = communicators.handle(self)
         start = now()
@@ -102,23 +102,23 @@ def _free(session: Session, original: Any) -> Any:
     return free
 
 
-def _unsupported(session: Session, kind: type[Any], name: str) -> Any:
-    log, now, original = session.log, session.log.now, _callable(kind, name)
+def _unsupported(recording: RankRecording, kind: type[Any], name: str) -> Any:
+    log, now, original = recording.log, recording.log.now, _callable(kind, name)
     full_name = f"{kind.__name__}.{name}"
 
     def unsupported(self: Any, *args: Any, **keywords: Any) -> Any:
         start = now()
         result = original(self, *args, **keywords)
-        if not session.is_foreign(full_name):
+        if not recording.is_foreign(full_name):
             log.event("other", start, now(), log.site(1), full_name)
         return result
 
     return unsupported
 
 
-def _abort(session: Session, original: Any) -> Any:
+def _abort(recording: RankRecording, original: Any) -> Any:
     def abort(self: Any, errorcode: int = 0) -> Any:
-        session.log.end("Abort")
+        recording.log.end("Abort")
         return original(self, errorcode)
 
     return abort

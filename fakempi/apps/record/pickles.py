@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 
-class Pickles:
+class PickleSizes:
     """The sizes of the objects that mpi4py has pickled (`written`) and unpickled (`read`) since the last `clear`."""
 
     def __init__(self, mpi: Any) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from fakempi.apps.record.rank_recording import RankRecording
 from fakempi.apps.record.requests import Restart
-from fakempi.apps.record.session import Session
 
 Replace = Callable[[type[Any], str, Any], None]
 
@@ -14,37 +14,37 @@ MODES = {"Send": "S", "Ssend": "SS", "Bsend": "B", "Rsend": "R"}
 """The mode of a send as the file has it, by the name of the blocking call with a buffer."""
 
 
-def install(session: Session, replace: Replace) -> None:
+def install(recording: RankRecording, replace: Replace) -> None:
     """Replace the methods of communicators and of messages that send or receive."""
-    comm, message = session.mpi.Comm, session.mpi.Message
+    comm, message = recording.mpi.Comm, recording.mpi.Message
     for name, mode in MODES.items():
-        replace(comm, name, _send(session, comm.__dict__[name], mode))
-        replace(comm, f"I{name.lower()}", _isend(session, comm.__dict__[f"I{name.lower()}"], mode))
-        replace(comm, f"{name}_init", _send_init(session, comm.__dict__[f"{name}_init"], mode))
+        replace(comm, name, _send(recording, comm.__dict__[name], mode))
+        replace(comm, f"I{name.lower()}", _isend(recording, comm.__dict__[f"I{name.lower()}"], mode))
+        replace(comm, f"{name}_init", _send_init(recording, comm.__dict__[f"{name}_init"], mode))
         if name.lower() in comm.__dict__:
-            replace(comm, name.lower(), _send_object(session, comm.__dict__[name.lower()], mode))
-            replace(comm, f"i{name.lower()}", _isend_object(session, comm.__dict__[f"i{name.lower()}"], mode))
+            replace(comm, name.lower(), _send_object(recording, comm.__dict__[name.lower()], mode))
+            replace(comm, f"i{name.lower()}", _isend_object(recording, comm.__dict__[f"i{name.lower()}"], mode))
     for name in ("Recv", "recv"):
-        replace(comm, name, _recv(session, comm.__dict__[name], name == "recv"))
-        replace(comm, f"I{name.lower()}" if name == "Recv" else "irecv", _irecv(session, comm, name))
-        replace(message, name, _message_recv(session, message.__dict__[name]))
-    replace(comm, "Recv_init", _recv_init(session, comm.__dict__["Recv_init"]))
+        replace(comm, name, _recv(recording, comm.__dict__[name], name == "recv"))
+        replace(comm, f"I{name.lower()}" if name == "Recv" else "irecv", _irecv(recording, comm, name))
+        replace(message, name, _message_recv(recording, message.__dict__[name]))
+    replace(comm, "Recv_init", _recv_init(recording, comm.__dict__["Recv_init"]))
     for name in ("Sendrecv", "sendrecv"):
-        replace(comm, name, _sendrecv(session, comm.__dict__[name], name == "sendrecv"))
-    replace(comm, "Sendrecv_replace", _sendrecv_replace(session, comm.__dict__["Sendrecv_replace"]))
+        replace(comm, name, _sendrecv(recording, comm.__dict__[name], name == "sendrecv"))
+    replace(comm, "Sendrecv_replace", _sendrecv_replace(recording, comm.__dict__["Sendrecv_replace"]))
     for name in ("Isendrecv", "Isendrecv_replace"):
         if name in comm.__dict__:  # MPI 4
-            replace(comm, name, _isendrecv(session, comm.__dict__[name], name == "Isendrecv_replace"))
+            replace(comm, name, _isendrecv(recording, comm.__dict__[name], name == "Isendrecv_replace"))
 
 
 # -- sends ---------------------------------------------------------------------------------------------------------------
 
 
-def _send(session: Session, original: Any, mode: str) -> Any:
-    log, now, number, peer, nbytes = _parts(session)
+def _send(recording: RankRecording, original: Any, mode: str) -> Any:
+    log, now, number, peer, nbytes = _parts(recording)
 
     def send(self: Any, buf: Any, dest: Any, tag: Any = 0) -> Any:
-        if session.is_foreign("Send"):
+        if recording.is_foreign("Send"):
             return original(self, buf, dest, tag)
         start = now()
         result = original(self, buf, dest, tag)
@@ -55,12 +55,12 @@ def _send(session: Session, original: Any, mode: str) -> Any:
     return send
 
 
-def _isend(session: Session, original: Any, mode: str) -> Any:
-    log, now, number, peer, nbytes = _parts(session)
-    begin = session.requests.start
+def _isend(recording: RankRecording, original: Any, mode: str) -> Any:
+    log, now, number, peer, nbytes = _parts(recording)
+    begin = recording.requests.start
 
     def isend(self: Any, buf: Any, dest: Any, tag: Any = 0) -> Any:
-        if session.is_foreign("Isend"):
+        if recording.is_foreign("Isend"):
             return original(self, buf, dest, tag)
         start = now()
         request = original(self, buf, dest, tag)
@@ -72,12 +72,12 @@ def _isend(session: Session, original: Any, mode: str) -> Any:
     return isend
 
 
-def _send_object(session: Session, original: Any, mode: str) -> Any:
-    log, now, number, peer, _ = _parts(session)
-    pickles = session.pickles
+def _send_object(recording: RankRecording, original: Any, mode: str) -> Any:
+    log, now, number, peer, _ = _parts(recording)
+    pickles = recording.pickles
 
     def send(self: Any, obj: Any, dest: Any, tag: Any = 0) -> Any:
-        if session.is_foreign("send"):
+        if recording.is_foreign("send"):
             return original(self, obj, dest, tag)
         pickles.clear()
         start = now()
@@ -90,12 +90,12 @@ def _send_object(session: Session, original: Any, mode: str) -> Any:
     return send
 
 
-def _isend_object(session: Session, original: Any, mode: str) -> Any:
-    log, now, number, peer, _ = _parts(session)
-    pickles, begin = session.pickles, session.requests.start
+def _isend_object(recording: RankRecording, original: Any, mode: str) -> Any:
+    log, now, number, peer, _ = _parts(recording)
+    pickles, begin = recording.pickles, recording.requests.start
 
     def isend(self: Any, obj: Any, dest: Any, tag: Any = 0) -> Any:
-        if session.is_foreign("isend"):
+        if recording.is_foreign("isend"):
             return original(self, obj, dest, tag)
         pickles.clear()
         start = now()
@@ -108,16 +108,16 @@ def _isend_object(session: Session, original: Any, mode: str) -> Any:
     return isend
 
 
-def _send_init(session: Session, original: Any, mode: str) -> Any:
-    log, now, number, peer, nbytes = _parts(session)
+def _send_init(recording: RankRecording, original: Any, mode: str) -> Any:
+    log, now, number, peer, nbytes = _parts(recording)
 
     def send_init(self: Any, buf: Any, dest: Any, tag: Any = 0) -> Any:
         start = now()
         request = original(self, buf, dest, tag)
-        if session.is_foreign("Send_init"):
+        if recording.is_foreign("Send_init"):
             return request
         line = f"{mode} {number(self)} {peer(dest)} {tag} {nbytes(buf)}"
-        session.requests.make_persistent(request, "send", False, _ending(line))
+        recording.requests.make_persistent(request, "send", False, _ending(line))
         log.skip(start, now(), log.site(1))
         return request
 
@@ -127,13 +127,13 @@ def _send_init(session: Session, original: Any, mode: str) -> Any:
 # -- receives ------------------------------------------------------------------------------------------------------------
 
 
-def _recv(session: Session, original: Any, objects: bool) -> Any:
-    log, now, number, *_ = _parts(session)
-    own, any_source, any_tag = session.mpi.Status(), session.mpi.ANY_SOURCE, session.mpi.ANY_TAG
-    received, default = _received(session), {"buf": None} if objects else {}
+def _recv(recording: RankRecording, original: Any, objects: bool) -> Any:
+    log, now, number, *_ = _parts(recording)
+    own, any_source, any_tag = recording.mpi.Status(), recording.mpi.ANY_SOURCE, recording.mpi.ANY_TAG
+    received, default = _received(recording), {"buf": None} if objects else {}
 
     def recv(self: Any, *args: Any, **keywords: Any) -> Any:
-        if session.is_foreign("Recv"):
+        if recording.is_foreign("Recv"):
             return original(self, *args, **keywords)
         given = dict(zip(("buf", "source", "tag", "status"), args, strict=False)) | keywords
         buf, source, tag, status = (given.pop(name, None) for name in ("buf", "source", "tag", "status"))
@@ -151,27 +151,27 @@ def _recv(session: Session, original: Any, objects: bool) -> Any:
     return recv
 
 
-def _received(session: Session) -> Callable[[Any], str]:
+def _received(recording: RankRecording) -> Callable[[Any], str]:
     """Return a function that returns the source, the tag and the bytes of a received message."""
-    peer, any_source, tag_word = session.peer, session.mpi.ANY_SOURCE, session.tag
+    peer, any_source, tag_word = recording.peer, recording.mpi.ANY_SOURCE, recording.tag
 
     def received(status: Any) -> str:
         source = status.Get_source()
-        if source == any_source or source == session.mpi.PROC_NULL:
+        if source == any_source or source == recording.mpi.PROC_NULL:
             return f"{peer(source)} {tag_word(status.Get_tag())} 0"
-        return f"{source} {status.Get_tag()} {status.Get_count(session.mpi.BYTE)}"
+        return f"{source} {status.Get_tag()} {status.Get_count(recording.mpi.BYTE)}"
 
     return received
 
 
-def _irecv(session: Session, comm: Any, name: str) -> Any:
-    log, now, number, peer, nbytes = _parts(session)
-    original, begin = comm.__dict__["Irecv" if name == "Recv" else "irecv"], session.requests.start
-    any_source, any_tag, tag_word = session.mpi.ANY_SOURCE, session.mpi.ANY_TAG, session.tag
-    pickled, room = name == "recv", session.irecv_room
+def _irecv(recording: RankRecording, comm: Any, name: str) -> Any:
+    log, now, number, peer, nbytes = _parts(recording)
+    original, begin = comm.__dict__["Irecv" if name == "Recv" else "irecv"], recording.requests.start
+    any_source, any_tag, tag_word = recording.mpi.ANY_SOURCE, recording.mpi.ANY_TAG, recording.tag
+    pickled, room = name == "recv", recording.irecv_room
 
     def irecv(self: Any, buf: Any = None, source: Any = any_source, tag: Any = any_tag) -> Any:
-        if session.is_foreign("Irecv"):
+        if recording.is_foreign("Irecv"):
             return original(self, buf, source, tag)
         start = now()
         request = original(self, buf, source, tag)
@@ -185,17 +185,17 @@ def _irecv(session: Session, comm: Any, name: str) -> Any:
     return irecv
 
 
-def _message_recv(session: Session, original: Any) -> Any:
+def _message_recv(recording: RankRecording, original: Any) -> Any:
     """Receives of matched probes: MPI does not tell their communicator, so `completion` notes it at the probe."""
-    log, now = session.log, session.log.now
-    received = _received(session)
+    log, now = recording.log, recording.log.now
+    received = _received(recording)
 
     def recv(self: Any, *args: Any, **keywords: Any) -> Any:
-        if session.is_foreign("Message.Recv"):
+        if recording.is_foreign("Message.Recv"):
             return original(self, *args, **keywords)
         given = dict(zip(("buf", "status"), args, strict=False)) | keywords
-        status = given.setdefault("status", None) or session.mpi.Status()
-        comm = session.probed.pop(id(self), 0)
+        status = given.setdefault("status", None) or recording.mpi.Status()
+        comm = recording.probed.pop(id(self), 0)
         start = now()
         result = original(self, **(given | {"status": status}))
         end = now()
@@ -205,17 +205,17 @@ def _message_recv(session: Session, original: Any) -> Any:
     return recv
 
 
-def _recv_init(session: Session, original: Any) -> Any:
-    log, now, number, peer, nbytes = _parts(session)
-    any_source, any_tag = session.mpi.ANY_SOURCE, session.mpi.ANY_TAG
+def _recv_init(recording: RankRecording, original: Any) -> Any:
+    log, now, number, peer, nbytes = _parts(recording)
+    any_source, any_tag = recording.mpi.ANY_SOURCE, recording.mpi.ANY_TAG
 
     def recv_init(self: Any, buf: Any, source: Any = any_source, tag: Any = any_tag) -> Any:
         start = now()
         request = original(self, buf, source, tag)
-        if session.is_foreign("Recv_init"):
+        if recording.is_foreign("Recv_init"):
             return request
-        line = f"{number(self)} {peer(source)} {session.tag(tag)} {nbytes(buf)}"
-        session.requests.make_persistent(request, "recv", source == any_source or tag == any_tag, _ending(line))
+        line = f"{number(self)} {peer(source)} {recording.tag(tag)} {nbytes(buf)}"
+        recording.requests.make_persistent(request, "recv", source == any_source or tag == any_tag, _ending(line))
         log.skip(start, now(), log.site(1))
         return request
 
@@ -227,15 +227,15 @@ def _recv_init(session: Session, original: Any) -> Any:
 _SENDRECV = ("dest", "sendtag", "recvbuf", "source", "recvtag", "status")
 
 
-def _sendrecv(session: Session, original: Any, objects: bool) -> Any:
-    log, now, number, peer, nbytes = _parts(session)
-    names, received, pickles = ("sendobj" if objects else "sendbuf", *_SENDRECV), _received(session), session.pickles
+def _sendrecv(recording: RankRecording, original: Any, objects: bool) -> Any:
+    log, now, number, peer, nbytes = _parts(recording)
+    names, received, pickles = ("sendobj" if objects else "sendbuf", *_SENDRECV), _received(recording), recording.pickles
 
     def sendrecv(self: Any, *args: Any, **keywords: Any) -> Any:
-        if session.is_foreign("Sendrecv"):
+        if recording.is_foreign("Sendrecv"):
             return original(self, *args, **keywords)
         given = dict(zip(names, args, strict=False)) | keywords
-        status = given["status"] = given.get("status") or session.mpi.Status()
+        status = given["status"] = given.get("status") or recording.mpi.Status()
         pickles.clear()
         start = now()
         result = original(self, **given)
@@ -248,15 +248,15 @@ def _sendrecv(session: Session, original: Any, objects: bool) -> Any:
     return sendrecv
 
 
-def _sendrecv_replace(session: Session, original: Any) -> Any:
-    log, now, number, peer, nbytes = _parts(session)
-    names, received = ("buf", "dest", "sendtag", "source", "recvtag", "status"), _received(session)
+def _sendrecv_replace(recording: RankRecording, original: Any) -> Any:
+    log, now, number, peer, nbytes = _parts(recording)
+    names, received = ("buf", "dest", "sendtag", "source", "recvtag", "status"), _received(recording)
 
     def sendrecv_replace(self: Any, *args: Any, **keywords: Any) -> Any:
-        if session.is_foreign("Sendrecv_replace"):
+        if recording.is_foreign("Sendrecv_replace"):
             return original(self, *args, **keywords)
         given = dict(zip(names, args, strict=False)) | keywords
-        status = given["status"] = given.get("status") or session.mpi.Status()
+        status = given["status"] = given.get("status") or recording.mpi.Status()
         start = now()
         result = original(self, **given)
         end = now()
@@ -268,26 +268,26 @@ def _sendrecv_replace(session: Session, original: Any) -> Any:
     return sendrecv_replace
 
 
-def _isendrecv(session: Session, original: Any, replaces: bool) -> Any:
+def _isendrecv(recording: RankRecording, original: Any, replaces: bool) -> Any:
     """A nonblocking Sendrecv: a send and a receive that one request completes."""
-    log, now, number, peer, nbytes = _parts(session)
+    log, now, number, peer, nbytes = _parts(recording)
     names = ("buf", "dest", "sendtag", "source", "recvtag") if replaces else ("sendbuf", *_SENDRECV[:-1])
 
     def isendrecv(self: Any, *args: Any, **keywords: Any) -> Any:
         start = now()
         request = original(self, *args, **keywords)
         end = now()
-        if session.is_foreign("Isendrecv"):
+        if recording.is_foreign("Isendrecv"):
             return request
         given = dict(zip(names, args, strict=False)) | keywords
-        source, tag = given.get("source", session.mpi.ANY_SOURCE), given.get("recvtag", session.mpi.ANY_TAG)
-        wildcard = source == session.mpi.ANY_SOURCE or tag == session.mpi.ANY_TAG
-        first, second = session.requests.start_both(request, wildcard)
+        source, tag = given.get("source", recording.mpi.ANY_SOURCE), given.get("recvtag", recording.mpi.ANY_TAG)
+        wildcard = source == recording.mpi.ANY_SOURCE or tag == recording.mpi.ANY_TAG
+        first, second = recording.requests.start_both(request, wildcard)
         site, comm, sent = log.site(1), number(self), nbytes(given[names[0]])
         room = sent if replaces else nbytes(given.get("recvbuf"))
         log.event("send", start, end, site, f"S {comm} {peer(given['dest'])} {given.get('sendtag', 0)} {sent} {first}")
         at = log.last
-        log.event("recv", at, at, site, f"{comm} {peer(source)} {session.tag(tag)} {room} {second}")
+        log.event("recv", at, at, site, f"{comm} {peer(source)} {recording.tag(tag)} {room} {second}")
         return request
 
     return isendrecv
@@ -296,15 +296,15 @@ def _isendrecv(session: Session, original: Any, replaces: bool) -> Any:
 # -- parts ---------------------------------------------------------------------------------------------------------------
 
 
-def _parts(session: Session) -> tuple[Any, Any, Any, Any, Any]:
+def _parts(recording: RankRecording) -> tuple[Any, Any, Any, Any, Any]:
     """Return what wrappers need as local variables: attributes would take a tenth of a microsecond each."""
-    log = session.log
-    null, any_source = session.mpi.PROC_NULL, session.mpi.ANY_SOURCE
+    log = recording.log
+    null, any_source = recording.mpi.PROC_NULL, recording.mpi.ANY_SOURCE
 
     def peer(rank: Any) -> Any:
         return rank if rank >= 0 else "-1" if rank == null else "*" if rank == any_source else rank
 
-    return log, log.now, session.communicators.number, peer, session.sizes.nbytes
+    return log, log.now, recording.communicators.number, peer, recording.sizes.nbytes
 
 
 def _ending(line: str) -> Restart:

@@ -14,7 +14,7 @@ Restart = Callable[[int], str]
 """Returns the rest of the line of a call that a persistent request starts, for the number of the request."""
 
 
-class Open(NamedTuple):
+class OpenRequest(NamedTuple):
     """A request that was not completed: its numbers (a nonblocking Sendrecv has two), and whether the last is a wildcard.
 
     Only receives from any source or with any tag read the status: that of MPICH for a nonblocking Sendrecv is wrong.
@@ -24,11 +24,11 @@ class Open(NamedTuple):
     wildcard: bool
 
 
-class Requests:
+class RequestNumbers:
     """The requests of this rank."""
 
     def __init__(self) -> None:
-        self._open: dict[int, Open] = {}
+        self._open: dict[int, OpenRequest] = {}
         self._persistent: dict[int, tuple[str, bool, Restart]] = {}
         self._next = 0
 
@@ -36,14 +36,14 @@ class Requests:
         """Return the number of a new request."""
         number = self._next
         self._next = number + 1
-        self._open[id(request)] = Open((number,), wildcard)
+        self._open[id(request)] = OpenRequest((number,), wildcard)
         return number
 
     def start_both(self, request: Any, wildcard: bool) -> tuple[int, int]:
         """Return two numbers of a new request that sends and receives."""
         first = self._next
         self._next = first + 2
-        self._open[id(request)] = Open((first, first + 1), wildcard)
+        self._open[id(request)] = OpenRequest((first, first + 1), wildcard)
         return first, first + 1
 
     def is_open(self, request: Any) -> bool:

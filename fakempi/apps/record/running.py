@@ -12,8 +12,8 @@ from time import gmtime, strftime
 
 from fakempi.apps.launched import first_of_program, run
 from fakempi.apps.record import collective, completion, others, point
-from fakempi.apps.record.log import Log
-from fakempi.apps.record.session import Session
+from fakempi.apps.record.log import RankFile
+from fakempi.apps.record.rank_recording import RankRecording
 from fakempi.apps.record.wrapping import replace
 
 HELP = "Record the MPI calls of a program on a real MPI, one file per rank, for `fakempi replay`."
@@ -34,7 +34,7 @@ def main(arguments: list[str]) -> int:
     if sys.implementation.name != "cpython":
         parser.error("the recorder replaces methods of compiled types, which needs CPython.")
     sys.argv = [options.module, *program] if options.module else program
-    recording = Recording(options.output)
+    recording = ProgramRecording(options.output)
     try:
         run(options.module, program)
     except SystemExit as exit:
@@ -46,21 +46,21 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-class Recording:
+class ProgramRecording:
     """The recording of this rank; `how` is how the program ended."""
 
     def __init__(self, directory: str) -> None:
         self.how = "completed"
-        self._session = start_recording(directory)
+        self._recording = start_recording(directory)
         atexit.register(self._end)  # first, so that the program's own functions run before, which may communicate
 
     def _end(self) -> None:
-        for name, count in self._session.other_threads.items():
-            self._session.log.define(f"thread {count} {name}")
-        self._session.log.end(self.how)
+        for name, count in self._recording.other_threads.items():
+            self._recording.log.define(f"thread {count} {name}")
+        self._recording.log.end(self.how)
 
 
-def start_recording(directory: str) -> Session:
+def start_recording(directory: str) -> RankRecording:
     """Replace the methods of mpi4py, and open this rank's file; all ranks of COMM_WORLD call this."""
     from mpi4py import MPI
 
@@ -79,15 +79,15 @@ def start_recording(directory: str) -> Session:
         "mpi4py": sys.modules["mpi4py"].__version__, "python": sys.version.split()[0],
         "started": strftime("%Y-%m-%dT%H:%M:%SZ", gmtime()),
     }  # fmt: skip
-    log = Log(os.path.join(directory, f"rank-{rank}.txt"), header)
-    session = Session(MPI, log, sys.modules["mpi4py"].rc.irecv_bufsz)
+    log = RankFile(os.path.join(directory, f"rank-{rank}.txt"), header)
+    recording = RankRecording(MPI, log, sys.modules["mpi4py"].rc.irecv_bufsz)
     world.Barrier()  # files begin at about the same time
-    session.pickles.install(replace)
+    recording.pickles.install(replace)
     for module in (point, completion, collective, others):
-        module.install(session, replace)
-    os.register_at_fork(after_in_child=session.log.forget)
-    session.log.last = session.log.now()
-    return session
+        module.install(recording, replace)
+    os.register_at_fork(after_in_child=recording.log.forget)
+    recording.log.last = recording.log.now()
+    return recording
 
 
 def _prepare(directory: str, ranks: int) -> str | None:

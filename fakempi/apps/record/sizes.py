@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 
-class Span(NamedTuple):
+class BufferSize(NamedTuple):
     """The bytes of a buffer, and of one of its elements."""
 
     nbytes: int
     itemsize: int
 
 
-class Sizes:
+class BufferSizes:
     """Computes sizes, with the datatypes of a module mpi4py.MPI."""
 
     def __init__(self, mpi: Any) -> None:
@@ -26,7 +26,7 @@ class Sizes:
         self._in_place = mpi.IN_PLACE
 
     def given(self, buffer: Any) -> bool:
-        """Return whether there is a buffer at all, which is neither None nor IN_PLACE."""
+        """Return whether there is a buffer: not None, and not IN_PLACE."""
         return buffer is not None and buffer is not self._in_place
 
     def nbytes(self, buffer: Any) -> int:
@@ -36,18 +36,18 @@ class Sizes:
         except AttributeError:
             return self.span(buffer).nbytes
 
-    def span(self, buffer: Any) -> Span:
+    def span(self, buffer: Any) -> BufferSize:
         """Return the bytes of a buffer and of an element."""
         if not self.given(buffer):
-            return Span(0, 1)
+            return BufferSize(0, 1)
         if not isinstance(buffer, list | tuple):
-            return Span(_memory(buffer), _itemsize(buffer))
+            return BufferSize(_memory(buffer), _itemsize(buffer))
         memory, counts, datatype = self._parts(buffer)
         size, extent = self._sizes(memory, datatype)
         if counts is None:
-            return Span(_memory(memory) // max(extent, 1) * size, max(size, 1))
+            return BufferSize(_memory(memory) // max(extent, 1) * size, max(size, 1))
         count = counts if isinstance(counts, int) else counts[0]  # or (count, displacement)
-        return Span(int(count) * size, max(size, 1))
+        return BufferSize(int(count) * size, max(size, 1))
 
     def blocks(self, buffer: Any, ranks: int) -> tuple[list[int], int]:
         """Return the bytes of the block of each rank in a buffer of a vector form, and of an element."""

@@ -1,4 +1,4 @@
-"""What all wrappers of a recording share."""
+"""RankRecording: the parts of a recording that all wrappers share."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from _thread import get_ident
 from collections import Counter
 from typing import Any
 
-from fakempi.apps.record.communicators import Communicators
-from fakempi.apps.record.log import Log
-from fakempi.apps.record.pickles import Pickles
-from fakempi.apps.record.requests import Requests
-from fakempi.apps.record.sizes import Sizes
+from fakempi.apps.record.communicators import CommNumbers
+from fakempi.apps.record.log import RankFile
+from fakempi.apps.record.pickles import PickleSizes
+from fakempi.apps.record.requests import RequestNumbers
+from fakempi.apps.record.sizes import BufferSizes
 
 
-class Session:
+class RankRecording:
     """The recording of this rank. Calls of other threads than the first are not recorded, but counted."""
 
-    def __init__(self, mpi: Any, log: Log, irecv_room: int = 32768) -> None:
+    def __init__(self, mpi: Any, log: RankFile, irecv_room: int = 32768) -> None:
         self.mpi, self.log = mpi, log
         self.irecv_room = irecv_room  # bytes for a pickled object
-        self.communicators = Communicators(mpi, log)
-        self.requests = Requests()
-        self.sizes = Sizes(mpi)
-        self.pickles = Pickles(mpi)
+        self.communicators = CommNumbers(mpi, log)
+        self.requests = RequestNumbers()
+        self.sizes = BufferSizes(mpi)
+        self.pickles = PickleSizes(mpi)
         self.thread = get_ident()
         self.other_threads: Counter[str] = Counter()
         self.commutative: dict[int, str] = {}
