@@ -31,4 +31,4 @@ class RecordingError(TraceError):
             place += f":{line}"
         if offset is not None:
             place += f" (offset {offset:,})"
-        super().__init__(printable(f"{place}: {reason}" if place else reason))
+        super().__init__(printable(f"{place}: {reason}" if place else reason, keep="\n"))
