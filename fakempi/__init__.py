@@ -15,6 +15,7 @@ view/         pictures of a run: terminal, HTML page, SVG
 apps/         command line, pytest plugin, notebook, course, terminal viewer
 compare       public names of the comparison of algorithms
 watch         reports of a program on a real MPI that hangs: `enable`
+record        the command that records a program on a real MPI
 errors/       every exception
 
     >>> import fakempi

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from fakempi.errors.recordings import RecordingError
+from fakempi.recordings.formats import recorded
 from fakempi.recordings.recording import Recording
 
 Progress: TypeAlias = Callable[[float], None]
@@ -22,7 +23,9 @@ class Format(NamedTuple):
     read: Callable[[Path, Progress], Recording]
 
 
-FORMATS: Sequence[Format] = ()
+FORMATS: Sequence[Format] = (
+    Format("files of `python -m fakempi.record`", recorded.recognizes, recorded.read),
+)
 """One line for each format. A path is a file or a directory with one file per rank."""
 
 
