@@ -43,7 +43,7 @@ SPECIAL_RANKS = {PROC_NULL: NO_RANK, ANY: ANY_SOURCE}
 
 
 class SharedReplay(NamedTuple):
-    """What the ranks of a replay share. `advance` receives the numbers of events that are executed next."""
+    """The data that the ranks of a replay share. `advance` receives the numbers of events that are executed next."""
 
     recording: Recording
     times: SiteTimes

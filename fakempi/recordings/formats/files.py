@@ -31,7 +31,8 @@ def all_ranks(files: dict[int, Path], ranks: int, directory: Path) -> list[Path]
     absent = [rank for rank in range(ranks) if rank not in files]
     if absent:
         others = f" and {len(absent) - 1:,} more" if len(absent) > 1 else ""
-        raise RecordingError(f"the files of {ranks:,} ranks are expected; that of rank {absent[0]}{others} is absent.", directory)
+        missing = f"that of rank {absent[0]}{others} is absent"
+        raise RecordingError(f"the files of {ranks:,} ranks are expected; {missing}.", directory)
     return [files[rank] for rank in range(ranks)]
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
 from struct import error as StructError
-from typing import Any
+from typing import Any, NoReturn
 
 from fakempi.errors.recordings import RecordingError
 from fakempi.recordings.events import ANY, OPERATIONS
@@ -112,7 +112,7 @@ class _RankReader:
             reason = "the file has no `end`: the rank was killed, or the program is still running."
             raise RecordingError(reason, self.path, line=number)
 
-    def _reject(self, number: int, line: bytes) -> None:
+    def _reject(self, number: int, line: bytes) -> NoReturn:
         text = line[:60].decode("utf-8", "replace").strip()
         raise RecordingError(f"not a line of the recorder: {text!r}.", self.path, line=number) from None
 
@@ -160,7 +160,8 @@ class _RankReader:
             return
         dest, tag, sent = map(int, words[5:8])
         self.writer.sendrecv(
-            dest, tag, sent, _any(words[8]), _any(words[9]), int(words[10]), self._number(words[4]), site=site, seconds=seconds
+            dest, tag, sent, _any(words[8]), _any(words[9]), int(words[10]), self._number(words[4]),
+            site=site, seconds=seconds,
         )
 
     def _wait(self, words: list[str]) -> None:

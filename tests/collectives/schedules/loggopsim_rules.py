@@ -25,9 +25,10 @@ processor   sends and receives do not occupy a cpu (LogGOPSim: for o and the tim
 gap         a nic sends again after max(o, g) + (n-1) G (LogGOPSim: g + (n-1) G)
 sent        a send ends when its last byte has left (LogGOPSim: after o)
 rendezvous  a message of more than S bytes leaves when its receive has started (LogGOPSim: at once, but its send ends later)
-posting     a send starts when its cpu is free, and a receive, too (LogGOPSim: a send starts when its nic is free as well, and
-            a receive does not wait for a cpu that was taken after the receive became ready)
-order       operations that become ready at one time start in the order of the file (LogGOPSim: sends, receives, calculations)
+posting     a send starts when its cpu is free, and a receive, too (LogGOPSim: a send starts when its nic is free as well,
+            and a receive does not wait for a cpu that was taken after the receive became ready)
+order       operations that become ready at one time start in the order of the file (LogGOPSim: sends, receives, then
+            calculations)
 """
 
 ENDS_FIRST, COMPUTED, STARTS, ENDS, LEAVES = range(5)
@@ -64,7 +65,8 @@ class Ladder:
         self.arrived: dict[tuple[int, int], int] = {}  # when messages have been received, by receiver and tag
         self.ends = [0] * schedule.ranks
         self.freed: dict[int, list[int]] = {
-            rank: [index for index in range(len(steps)) if not self.unmet[rank, index]] for rank, steps in enumerate(self.steps)
+            rank: [index for index in range(len(steps)) if not self.unmet[rank, index]]
+            for rank, steps in enumerate(self.steps)
         }
         self.start_freed(0)
         while self.heap:
@@ -164,13 +166,13 @@ class Ladder:
 
     def leave(self, time: int, serial: int, rank: int, index: int) -> None:
         """Let a message leave through its nic."""
-        step, (L, o, g, G, O, _) = self.steps[rank][index], self.parameters
+        step, (L, o, g, G, per_byte, _) = self.steps[rank][index], self.parameters
         if (free := self.out_free[rank, step.nic]) > time:
             self.push(free, LEAVES, "leave", rank, index, serial)
             return
         more, end = step.nbytes - 1, time + o
         if "processor" not in self.ours:
-            end = self.cpu_free[rank, step.cpu] = time + o + more * O
+            end = self.cpu_free[rank, step.cpu] = time + o + more * per_byte
         if "sent" in self.ours:
             end = time + o + more * G
         self.out_free[rank, step.nic] = time + (max(o, g) if "gap" in self.ours else g) + more * G
@@ -180,7 +182,7 @@ class Ladder:
 
     def receive(self, time: int, serial: int, sender: int, index: int) -> None:
         """Receive a message whose first byte is there."""
-        step, (_, o, g, G, O, _) = self.steps[sender][index], self.parameters
+        step, (_, o, g, G, per_byte, _) = self.steps[sender][index], self.parameters
         rank, more = step.peer, step.nbytes - 1
         end = time + o + more * G
         if "processor" not in self.ours:
@@ -188,7 +190,7 @@ class Ladder:
             if free > time:
                 self.push(free, LEAVES, "receive", sender, index, serial)
                 return
-            end = self.cpu_free[rank, step.cpu] = time + o + more * max(O, G)
+            end = self.cpu_free[rank, step.cpu] = time + o + more * max(per_byte, G)
             self.in_free[rank, step.nic] = time + g + more * G
         message = rank, step.tag
         self.arrived[message] = end
