@@ -24,6 +24,15 @@ def numbered(directory: Path, pattern: str) -> dict[int, Path]:
     return found
 
 
+def starts_with(path: Path, beginning: bytes) -> bool:
+    """Return whether a file can be read, and starts with these bytes."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(beginning)) == beginning
+    except OSError:
+        return False
+
+
 def all_ranks(files: dict[int, Path], ranks: int, directory: Path) -> list[Path]:
     """Return the files of all ranks in order; RecordingError if one is absent."""
     if not 0 < ranks <= MAX_RANKS:
@@ -31,7 +40,7 @@ def all_ranks(files: dict[int, Path], ranks: int, directory: Path) -> list[Path]
     absent = [rank for rank in range(ranks) if rank not in files]
     if absent:
         others = f" and {len(absent) - 1:,} more" if len(absent) > 1 else ""
-        raise RecordingError(f"the files of {ranks:,} ranks are expected; that of rank {absent[0]}{others} is absent.", directory)
+        raise RecordingError(f"the files of {ranks:,} ranks are expected; rank {absent[0]}{others} have none.", directory)
     return [files[rank] for rank in range(ranks)]
 
 
