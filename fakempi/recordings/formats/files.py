@@ -39,8 +39,9 @@ def all_ranks(files: dict[int, Path], ranks: int, directory: Path) -> list[Path]
         raise RecordingError(f"the number of ranks, {ranks:,}, is not between 1 and {MAX_RANKS:,}.", directory)
     absent = [rank for rank in range(ranks) if rank not in files]
     if absent:
-        others = f" and {len(absent) - 1:,} more" if len(absent) > 1 else ""
-        raise RecordingError(f"the files of {ranks:,} ranks are expected; rank {absent[0]}{others} have none.", directory)
+        one = f"rank {absent[0]} has none"
+        which = one if len(absent) == 1 else f"{len(absent):,} ranks have none, such as rank {absent[0]}"
+        raise RecordingError(f"the files of {ranks:,} ranks are expected, and {which}.", directory)
     return [files[rank] for rank in range(ranks)]
 
 
