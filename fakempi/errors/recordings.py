@@ -26,7 +26,7 @@ class RecordingError(TraceError):
         line: int | None = None,
     ) -> None:
         self.path, self.offset, self.line = path, offset, line
-        place = "" if path is None else short_path(os.fspath(path))
+        place = "" if path is None else short_path(os.path.normpath(path))
         if line is not None:
             place += f":{line}"
         if offset is not None:

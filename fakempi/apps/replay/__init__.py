@@ -3,7 +3,7 @@
 The emulator runs a program whose ranks make the recorded calls with buffers that have a size and no contents. So messages,
 waiting times and collective algorithms are modeled exactly as those of any program, and nothing is implemented twice.
 
-engine   replay: run a recording, and return an Outcome
+engine   replay: run a recording, and return an ReplayOutcome
 program  the program of a rank: its events, call by call
 calls    the collective calls of events
 callers  make calls from the lines of the recorded program

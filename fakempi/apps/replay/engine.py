@@ -11,7 +11,7 @@ from fakempi.apps.replay.program import RankReplay, SharedReplay
 from fakempi.apps.replay.sites import SiteTime, SiteTimes
 from fakempi.core.network.cost import CostModel
 from fakempi.core.world import run
-from fakempi.errors import DeadlockError
+from fakempi.errors import DeadlockError, MPIError, RankError
 from fakempi.errors.plurals import counted
 from fakempi.errors.recordings import RecordingError
 from fakempi.recordings.events import ANY, COLLECTIVE, END, KIND_NAMES, OPERATIONS, SENDRECV, WAIT
@@ -23,7 +23,7 @@ MAX_BLOCKED = 8
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ReplayOutcome:
     """The result of a replay.
 
     Attributes
@@ -67,7 +67,7 @@ def replay(
     scale: float = 1.0,
     trace: bool = False,
     advance: Callable[[int], None] = lambda events: None,
-) -> Outcome:
+) -> ReplayOutcome:
     """Replay a recording.
 
     Parameters
@@ -86,7 +86,8 @@ def replay(
     Raises
     ------
     RecordingError
-        If the replay deadlocks: messages are missing, or a send that was buffered in the recorded run waits here.
+        If an algorithm does not fit a call, or the replay deadlocks: messages are missing, or a send that was buffered in
+        the recorded run waits here.
     """
     times, ranks = SiteTimes(recording.sites), dict[int, RankReplay]()
     shared = SharedReplay(recording, times, callers(recording.sites, recording.source), scale, advance)
@@ -99,7 +100,12 @@ def replay(
         result = run(program, recording.ranks, cost=cost, algorithms=algorithms, trace=trace)
     except DeadlockError as error:
         raise RecordingError(_deadlock(recording, ranks, error), recording.source) from None
-    return Outcome(
+    except RankError as error:
+        if not isinstance(error.exception, MPIError):
+            raise
+        where = f"rank {error.rank}, {describe(recording, error.rank, ranks[error.rank].position)}"
+        raise RecordingError(f"{where}: {error.exception}", recording.source) from error
+    return ReplayOutcome(
         float(result.time),
         [float(clock) for clock in result.clocks],
         sum(rank.computed for rank in ranks.values()),
