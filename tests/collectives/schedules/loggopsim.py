@@ -75,8 +75,8 @@ def ours(schedule: Schedule, parameters: Parameters) -> list[int]:
 
 def theirs(program: Path, schedule: Schedule, parameters: Parameters) -> list[int]:
     """The time at which each rank ends in LogGOPSim."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "schedule.bin"
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / "schedule.bin"
         path.write_bytes(written(schedule))
         options = [word for name, value in parameters._asdict().items() for word in (f"-{name}", str(value))]
         result = subprocess.run([program, "-f", path, *options], capture_output=True, text=True, timeout=60, check=True)
