@@ -176,9 +176,15 @@ SWEEPS = {
 }
 
 
+OTHER_VERSIONS = f'-m "not slow or sample" {APART}'
+"""Tests with a version of Python other than the one that runs this: slow tests are mostly sweeps, which take an hour."""
+
+
 def run_tests(script: Script, name: str, version: str) -> None:
     """A step of TESTS with one version of Python."""
     title, selection = TESTS[name]
+    if name == "tests" and version != THIS:
+        title, selection = "usual tests and samples", OTHER_VERSIONS
     script.step(f"{title}: {version}", version, {f"HYPOTHESIS_PROFILE=full python -m pytest -n auto {selection}": 5400})
 
 

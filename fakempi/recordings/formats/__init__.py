@@ -1,0 +1,5 @@
+"""Readers of the formats of recordings. Each produces a `Recording` through the methods of `EventWriter`.
+
+files       files with one rank each: their lines or bytes, progress, and errors with a place
+recorded    text files of our own recorder (fakempi/apps/record)
+"""
