@@ -12,8 +12,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from fakempi.apps.strategies.distribution_order import edge_distributions as edge_distributions
-from fakempi.apps.strategies.distribution_order import in_order
+from fakempi.apps.strategies.distribution_order import edges, in_order
 from fakempi.modelcheck.steering.token import UNLIMITED, LibraryMode, write
 
 
@@ -84,3 +83,12 @@ def _distributed(total: int, ranks: int) -> st.SearchStrategy[list[int]]:
     if total < 0 or ranks < 1:
         raise ValueError(f"distributions: {total} elements on {ranks} ranks; use at least 0 elements and 1 rank.")
     return in_order(total, ranks)
+
+
+def edge_distributions(total: int, ranks: int) -> list[list[int]]:
+    """Return the distributions that break programs, each once, without a strategy: for `@example` and loops.
+
+    >>> edge_distributions(6, 3)
+    [[6, 0, 0], [0, 6, 0], [0, 0, 6], [0, 3, 3], [3, 3, 0], [2, 2, 2], [3, 2, 1], [1, 2, 3]]
+    """
+    return [list(shares) for shares in edges(total, ranks)]

@@ -46,12 +46,8 @@ def ordered_cases(total: int, ranks: int) -> tuple[Shares, ...]:
     return tuple(found)
 
 
-def edge_distributions(total: int, ranks: int) -> list[list[int]]:
-    """Return the distributions that break programs, each once, without a strategy: for `@example` and loops.
-
-    >>> edge_distributions(6, 3)
-    [[6, 0, 0], [0, 6, 0], [0, 0, 6], [0, 3, 3], [3, 3, 0], [2, 2, 2], [3, 2, 1], [1, 2, 3]]
-    """
+def edges(total: int, ranks: int) -> list[Shares]:
+    """Return the distributions that break programs, each once."""
     found = [_only_on(range(owner, owner + 1), total, ranks) for owner in sorted({0, ranks // 2, ranks - 1})]
     if ranks > 1:
         found += [_only_on(range(1, ranks), total, ranks), _only_on(range(ranks - 1), total, ranks)]
@@ -59,12 +55,12 @@ def edge_distributions(total: int, ranks: int) -> list[list[int]]:
     found.append(even)
     if ranks > 1 and even[-1] > 0:
         found += [_moved(even, ranks - 1, 0), _moved(even, 0, ranks - 1)]
-    return [list(one) for one in dict.fromkeys(found)]
+    return list(dict.fromkeys(found))
 
 
 def _patterns(total: int, ranks: int) -> Iterator[Shares]:
     """Yield the cases that break programs, those of Träff et al., and the same mistakes on every other rank."""
-    yield from map(tuple, edge_distributions(total, ranks))
+    yield from edges(total, ranks)
     for distribution in DISTRIBUTIONS.values():
         yield distribution(total, ranks)
     for block in dict.fromkeys([-(-total // ranks), total // ranks, -(-total // ranks) + 1]):
