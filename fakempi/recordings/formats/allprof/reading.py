@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from fakempi.errors.recordings import RecordingError
-from fakempi.recordings.formats.allprof.handles import Creation, HandleResolution, RankHandles, HandleUse
+from fakempi.recordings.formats.allprof.handles import Creation, HandleResolution, HandleUse, RankHandles
 from fakempi.recordings.formats.allprof.lines import CREATIONS, WRONG, comm_at, reject
 from fakempi.recordings.formats.allprof.rank import RankLines
 from fakempi.recordings.formats.files import ByteProgress, all_ranks, numbered, starts_with
