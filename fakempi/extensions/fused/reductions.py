@@ -66,10 +66,11 @@ class Reduction:
         self.finals = [np.repeat([[0], [each.start], [len(each) == 1]], pieces, 1) for each in groups]
         self.totals = [marks[each.start : each.stop].sum() for each in groups]  # marks of complete values
         self._follow(rounds)
-        if scans:  # for each rank; rank 0 of an exscan has no result
-            total = np.cumsum(marks) - (0 if operation == "scan" else marks)
-            found = (total == 0) | ((self.level[p:, 0] >= 0) & (self.mark[p:, 0] == total))
-            self.finals = [np.stack((self.level[p:, 0], self.row[p:, 0], found))]
+        if scans:  # for each rank and piece; rank 0 of an exscan has no result
+            total = (np.cumsum(marks) - (0 if operation == "scan" else marks))[:, None]
+            found = (total == 0) | ((self.level[p:] >= 0) & (self.mark[p:] == total))
+            final = np.stack((np.maximum(self.level[p:], 0), self.row[p:], found))
+            self.finals = [final[:, :, :1] if (final == final[:, :, :1]).all() else final]
         if any((found != 1).any() for *_, found in self.finals):
             raise Unsupported(UNKNOWN_ORDER)
         del self.level, self.row, self.mark
@@ -139,8 +140,8 @@ class Reduction:
             values.append(result)
             for level in self.unused[at]:
                 values[level] = None
-        shape = (-1, 1) if self.scans else (1, -1)
-        return _taken(values, _simplified(np.maximum(final[0], 0).reshape(shape), final[1].reshape(shape)), piece)
+        level, row = final[:2] if self.scans else final[:2, None]
+        return _taken(values, _simplified(np.maximum(level, 0), row), piece)
 
 
 def _simplified(level: Ints, row: Ints) -> Reference:
