@@ -25,9 +25,9 @@ processor   sends and receives do not occupy a cpu (LogGOPSim: for o and the tim
 gap         a nic sends again after max(o, g) + (n-1) G (LogGOPSim: g + (n-1) G)
 sent        a send ends when its last byte has left (LogGOPSim: after o)
 rendezvous  a message of more than S bytes leaves when its receive has started (LogGOPSim: at once, but its send ends later)
-posting     a send starts when its cpu is free, and a receive, too (LogGOPSim: a send starts when its nic is free as well, and
-            a receive does not wait for a cpu that was taken after the receive became ready)
-order       operations that become ready at one time start in the order of the file (LogGOPSim: sends, receives, calculations)
+posting     sends and receives start when their cpu is free (LogGOPSim: a send starts when its nic is free as well, and a
+            receive does not wait for a cpu that was taken after the receive became ready)
+order       operations that are ready at one time start in the order of the file (LogGOPSim: sends, receives, calculations)
 """
 
 ENDS_FIRST, COMPUTED, STARTS, ENDS, LEAVES = range(5)
@@ -43,7 +43,7 @@ class Parameters(NamedTuple):
     o: int
     g: int
     G: int
-    O: int = 0  # noqa: E741 - the name of the parameter
+    O: int = 0  # noqa: E741
     S: int = 1 << 30
 
 
@@ -64,7 +64,8 @@ class Ladder:
         self.arrived: dict[tuple[int, int], int] = {}  # when messages have been received, by receiver and tag
         self.ends = [0] * schedule.ranks
         self.freed: dict[int, list[int]] = {
-            rank: [index for index in range(len(steps)) if not self.unmet[rank, index]] for rank, steps in enumerate(self.steps)
+            rank: [index for index in range(len(steps)) if not self.unmet[rank, index]]
+            for rank, steps in enumerate(self.steps)
         }
         self.start_freed(0)
         while self.heap:
@@ -164,32 +165,32 @@ class Ladder:
 
     def leave(self, time: int, serial: int, rank: int, index: int) -> None:
         """Let a message leave through its nic."""
-        step, (L, o, g, G, O, _) = self.steps[rank][index], self.parameters
+        step, each = self.steps[rank][index], self.parameters
         if (free := self.out_free[rank, step.nic]) > time:
             self.push(free, LEAVES, "leave", rank, index, serial)
             return
-        more, end = step.nbytes - 1, time + o
+        more, end = step.nbytes - 1, time + each.o
         if "processor" not in self.ours:
-            end = self.cpu_free[rank, step.cpu] = time + o + more * O
+            end = self.cpu_free[rank, step.cpu] = time + each.o + more * each.O
         if "sent" in self.ours:
-            end = time + o + more * G
-        self.out_free[rank, step.nic] = time + (max(o, g) if "gap" in self.ours else g) + more * G
-        self.push(time + o + L, LEAVES, "receive", rank, index)
+            end = time + each.o + more * each.G
+        self.out_free[rank, step.nic] = time + (max(each.o, each.g) if "gap" in self.ours else each.g) + more * each.G
+        self.push(time + each.o + each.L, LEAVES, "receive", rank, index)
         if not self.is_long(step) or "rendezvous" in self.ours:
             self.end_at(end, rank, index)
 
     def receive(self, time: int, serial: int, sender: int, index: int) -> None:
         """Receive a message whose first byte is there."""
-        step, (_, o, g, G, O, _) = self.steps[sender][index], self.parameters
+        step, each = self.steps[sender][index], self.parameters
         rank, more = step.peer, step.nbytes - 1
-        end = time + o + more * G
+        end = time + each.o + more * each.G
         if "processor" not in self.ours:
             free = max(self.cpu_free[rank, step.cpu], self.in_free[rank, step.nic])
             if free > time:
                 self.push(free, LEAVES, "receive", sender, index, serial)
                 return
-            end = self.cpu_free[rank, step.cpu] = time + o + more * max(O, G)
-            self.in_free[rank, step.nic] = time + g + more * G
+            end = self.cpu_free[rank, step.cpu] = time + each.o + more * max(each.O, each.G)
+            self.in_free[rank, step.nic] = time + each.g + more * each.G
         message = rank, step.tag
         self.arrived[message] = end
         if message in self.posted:

@@ -17,7 +17,7 @@ UNDEFINED = (-32766, -3, -1)
 """Values of MPI_UNDEFINED as a color: Open MPI, and others; negative colors are wrong in MPI."""
 
 
-class Use(NamedTuple):
+class HandleUse(NamedTuple):
     """The first use of a handle: how many creations were before, and the rank and size that are written next to it."""
 
     handle: str
@@ -41,11 +41,11 @@ class Creation:
 
 @dataclass
 class RankHandles:
-    """What the file of one rank says about communicators, in the order of its lines."""
+    """The statements of the file of one rank about communicators, in the order of its lines."""
 
     rank: int
     creations: list[Creation] = field(default_factory=list)
-    uses: list[Use] = field(default_factory=list)
+    uses: list[HandleUse] = field(default_factory=list)
     found: dict[str, int] = field(default_factory=dict)
     """Handle -> index of the communicator."""
 
@@ -120,7 +120,7 @@ class HandleResolution:
 
     def _resolve_by_uses(self, members: list[int], calls: list[Creation]) -> bool:
         """A creation with unknown members: the next unknown handles of all ranks, if they make up one communicator."""
-        found: dict[int, tuple[int, Use]] = {}
+        found: dict[int, tuple[int, HandleUse]] = {}
         for place, (rank, call) in enumerate(zip(members, calls, strict=True)):
             each = self.ranks[rank]
             number = next(i for i, one in enumerate(each.creations) if one is call)

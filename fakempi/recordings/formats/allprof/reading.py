@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from fakempi.errors.recordings import RecordingError
-from fakempi.recordings.formats.allprof.handles import Creation, HandleResolution, RankHandles, Use
+from fakempi.recordings.formats.allprof.handles import Creation, HandleResolution, HandleUse, RankHandles
 from fakempi.recordings.formats.allprof.lines import CREATIONS, WRONG, comm_at, reject
 from fakempi.recordings.formats.allprof.rank import RankLines
 from fakempi.recordings.formats.files import ByteProgress, all_ranks, numbered, starts_with
@@ -63,7 +63,7 @@ def _scan(path: Path, rank: int, counter: ByteProgress) -> RankHandles:
         try:
             handle, place, size = fields[at].split(",")
             if handle not in seen:
-                found.uses.append(Use(handle, len(found.creations), int(place), int(size)))
+                found.uses.append(HandleUse(handle, len(found.creations), int(place), int(size)))
                 seen.add(handle)
             if fields[0] in CREATIONS:
                 split = fields[0] == "MPI_Comm_split"
