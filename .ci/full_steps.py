@@ -163,6 +163,7 @@ SWEEPS = {
     "other seeds, 10,000 programs": "python tests/semantics/seed_programs.py 10000",
     "changed schedules, 1,000 mutants": "python -m tests.collectives.schedules mutants 1000",
     "schedules on several cpus and nics, 2,000": "python -m tests.collectives.schedules units 2000",
+    "schedules on LogGP models, 500": "python -m tests.collectives.schedules rules 500",
     "schedules of the catalogue, 2 to 17 ranks": "python -m tests.collectives.schedules catalogue",
     "ranks as processes, 300 programs": "python -m tests.processes.random_programs 300",
     "ends of processes with threads, 200 programs": "python -m tests.processes.ends_with_threads 200",
@@ -175,9 +176,15 @@ SWEEPS = {
 }
 
 
+OTHER_VERSIONS = f'-m "not slow or sample" {APART}'
+"""Tests with a version of Python other than the one that runs this: slow tests are mostly sweeps, which take an hour."""
+
+
 def run_tests(script: Script, name: str, version: str) -> None:
     """A step of TESTS with one version of Python."""
     title, selection = TESTS[name]
+    if name == "tests" and version != THIS:
+        title, selection = "usual tests and samples", OTHER_VERSIONS
     script.step(f"{title}: {version}", version, {f"HYPOTHESIS_PROFILE=full python -m pytest -n auto {selection}": 5400})
 
 

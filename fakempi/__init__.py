@@ -10,10 +10,12 @@ modelcheck/   all schedules of a program: `explore`
 tuning/       choice of the algorithm of a collective call
 machines/     cost models from measurements, and the accuracy of their predictions
 trace/        the events of a run, as columns
+recordings/   recorded runs of applications, which `fakempi replay` executes
 view/         pictures of a run: terminal, HTML page, SVG
 apps/         command line, pytest plugin, notebook, course, terminal viewer
 compare       public names of the comparison of algorithms
 watch         reports of a program on a real MPI that hangs: `enable`
+record        the command that records a program on a real MPI
 errors/       every exception
 
     >>> import fakempi

@@ -9,6 +9,7 @@ classes     MPI's error classes: names, numbers, and a sentence for each
 paths       paths in messages
 files       reads files of other people
 plurals     numbers with nouns, for messages
+recordings  the error of recorded runs of applications
 records     findings, blocked ranks and the interface of a trace: what exceptions of a run carry
 call_names  names of calls
 tracebacks  tracebacks without the frames of fakempi

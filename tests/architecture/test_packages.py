@@ -166,9 +166,10 @@ def test_no_code_counts_frames_of_the_stack() -> None:
     channel = "fakempi/processes/child/channel.py"  # a generated function is between it and the program
     hooks = "fakempi/processes/child/patches/debugging.py"  # which the program calls
     agent = "fakempi/apps/watch/rank/agent.py"  # which a program calls in place of sys.exit
+    log = "fakempi/apps/record/log.py"  # a wrapper is between it and the program
     depth = "fakempi/core/stack_depth.py"  # which counts all of them
     site = "fakempi/mpi/base/call_site.py"
-    assert sorted(modules) == [agent, depth, site, channel, hooks, "fakempi/trace/call_finder.py"]
+    assert sorted(modules) == [log, agent, depth, site, channel, hooks, "fakempi/trace/call_finder.py"]
     depths = [
         (name(path), ast.unparse(node))
         for path in FILES

@@ -26,6 +26,7 @@ workers         worker processes of a comparison
 tuning          fakempi tune: rules for Open MPI and MPICH
 verifying       fakempi verify: results and claims of an algorithm
 schedules       fakempi schedule: schedules of files and of algorithms
+recordings      fakempi replay: recorded runs of applications
 machines        fakempi calibrate, and agreement with measured times
 explaining      fakempi explain: kinds of findings, and rules of fakempi lint
 learning        fakempi learn: exercises

@@ -19,6 +19,7 @@ from fakempi.apps.cli.options.lint import LINT, add_lint
 from fakempi.apps.cli.options.models import add_calibrate, add_compare, add_figure, add_tune, add_verify
 from fakempi.apps.cli.options.scripts import add_check, add_run
 from fakempi.apps.cli.options.watch import WATCH, add_watch
+from fakempi.apps.cli.recordings.options import REPLAY, add_replay
 from fakempi.apps.cli.schedules.options import SCHEDULE, add_schedule
 
 VERSION = "print the version of fakempi (also -V), and exit"
@@ -101,6 +102,7 @@ COMMANDS: Sequence[Command] = (
      texts.TUNE),
     ("verify", "verifying.verify", add_verify, "check an algorithm's results and claims", texts.VERIFY),
     ("schedule", "schedules.commands.schedule", add_schedule, "schedules as data: GOAL, MSCCL, JSON", SCHEDULE),
+    ("replay", "recordings.commands.replay_recording", add_replay, "replay a recorded run on another machine", REPLAY),
     ("watch", "real_mpi.watching.watch", add_watch, "run a command on a real MPI, and explain a hang", WATCH),
     ("explain", "explaining.explain", _add_explain, "explain a finding or an error, and how to fix it", texts.EXPLAIN),
     ("learn", "learning.learn", add_learn, "exercises that are checked when you save", LEARN),
@@ -111,5 +113,5 @@ COMMANDS: Sequence[Command] = (
 )  # fmt: skip
 """Name, function, what defines the options, description, and text below the options."""
 
-WITH_COST_MODEL = frozenset({"run", "compare", "tune", "schedule"})
+WITH_COST_MODEL = frozenset({"run", "compare", "tune", "schedule", "replay"})
 """Commands whose help ends with the cost models."""

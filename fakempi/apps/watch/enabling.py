@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import runpy
 import subprocess
 import sys
 import threading
 from argparse import ArgumentParser
 from typing import Any
 
+from fakempi.apps.launched import first_of_program, run
 from fakempi.errors import RunError
 
 _agents: list[Any] = []
@@ -97,27 +97,13 @@ def run_program(arguments: list[str]) -> int:
     parser.add_argument("--keep", action="store_true", help="report, and do not end the job")
     parser.add_argument("--report", metavar="FILE", help="append the report to a file, too")
     parser.add_argument("-m", dest="module", metavar="MODULE", help="run a module, such as pytest")
-    start = _first_of_program(arguments)
+    start = first_of_program(arguments, ("--after", "--report"))
     options = parser.parse_args(arguments[:start])
     program = arguments[start:]
     if not options.module and not program:
         parser.error("the program is missing, for example: mpiexec -n 4 python -m fakempi.watch work.py")
     sys.argv = [options.module, *program] if options.module else program
     enable(options.after, keep=options.keep, report=options.report)
-    if options.module:
-        runpy.run_module(options.module, run_name="__main__", alter_sys=True)
-    else:
-        sys.path[0] = os.path.dirname(os.path.abspath(program[0]))
-        runpy.run_path(program[0], run_name="__main__")
+    run(options.module, program)
     return 0
 
-
-def _first_of_program(arguments: list[str]) -> int:
-    """Return the place of the script, or of the first argument of the module."""
-    place = 0
-    while place < len(arguments) and arguments[place].startswith("-"):
-        word = arguments[place]
-        place += 2 if word in ("--after", "--report", "-m") else 1
-        if word == "-m":
-            break
-    return min(place, len(arguments))

@@ -2,6 +2,7 @@
 
 python -m tests.collectives.schedules mutants 1000    compares verdicts on random changes of schedules with executions
 python -m tests.collectives.schedules units 2000      compares times on several cpus and nics with those of an event loop
+python -m tests.collectives.schedules rules 500       compares times on LogGP models with those of loggopsim_rules.py
 python -m tests.collectives.schedules catalogue       all algorithms on 2 to 17 ranks: verified, written, read and executed
 """
 
@@ -16,6 +17,7 @@ from collectives.schedules import Schedule
 from tests.collectives.schedules import test_between_groups as between
 from tests.collectives.schedules import test_recorded as within
 from tests.collectives.schedules.samples import ALGORITHMS, cases
+from tests.collectives.schedules.test_loggopsim import same_as_the_loop
 from tests.collectives.schedules.test_mutants import check
 from tests.collectives.schedules.test_units import same_times
 
@@ -34,6 +36,12 @@ def units(number: int) -> Checks:
     """One random schedule for each seed."""
     for seed in range(number):
         yield f"the schedule of seed {seed}", partial(same_times, seed)
+
+
+def rules(number: int) -> Checks:
+    """One random schedule for each seed, with all parameter sets."""
+    for seed in range(number):
+        yield f"the schedule of seed {seed} on LogGP models", partial(same_as_the_loop, seed)
 
 
 def catalogue(number: int) -> Checks:
@@ -58,7 +66,7 @@ def of_two_groups(algorithm: Algorithm, case: Case, schedule: Schedule) -> None:
 def main(what: str, number: int = 2) -> int:
     """Print each check that fails; the exit code is 1 if one did."""
     count = differences = 0
-    for name, verify in {"mutants": mutants, "catalogue": catalogue, "units": units}[what](number):
+    for name, verify in {"mutants": mutants, "catalogue": catalogue, "units": units, "rules": rules}[what](number):
         count += 1
         try:
             verify()

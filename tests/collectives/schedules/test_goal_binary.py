@@ -36,8 +36,8 @@ def _part(schedule: Schedule, rank: int) -> Iterator[bytes]:
     for index, step in enumerate(steps):
         ends = [other for other, one in enumerate(steps) if index in one.after]
         starts = [other for other, one in enumerate(steps) if index in one.after_start]
-        size = round(step.seconds * 1e9) if step.kind == "compute" else step.nbytes
-        kind = ("", "send", "recv", "compute").index(step.kind)
+        kind = {"send": 1, "recv": 2}.get(step.kind, 3)
+        size = round(step.seconds * 1e9) if kind == 3 else step.nbytes  # a copy or a reduction takes no time
         places = len(ends), len(waiting), len(starts), len(waiting) + len(ends)
         unmet = len(step.after) + len(step.after_start)
         yield pack("<IBIQIBBIIII", unmet, kind, max(0, step.peer), size, step.tag, step.cpu, step.nic, *places)

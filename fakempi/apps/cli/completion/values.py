@@ -182,6 +182,7 @@ BY_NAME: dict[tuple[str, str], Values] = {
     ("tune", "operations"): _list_of(_operations),
     ("run", "algorithms"): _requests,
     ("check", "algorithms"): _requests,
+    ("replay", "algorithms"): _requests,
     ("check", "compare"): _list_of(_comparisons),
     ("run", "findings"): _formats,
     ("lint", "select"): _list_of(_codes),
@@ -195,7 +196,7 @@ BY_NAME: dict[tuple[str, str], Values] = {
 """Values of an option, by command and name."""
 
 BY_METAVAR: dict[str, Values] = {
-    **dict.fromkeys(("FILE", "DIR", "script.py [arguments]", "None"), _files),
+    **dict.fromkeys(("FILE", "DIR", "TRACE", "script.py [arguments]", "None"), _files),
     **dict.fromkeys(("F", "FROM..TO", "K", "LIST", "MIB", "N", "NAME", "PAGE", "PATTERN", "PERCENT", "R"), _nothing),
     **dict.fromkeys(("R@K", "R@T", "RANK", "S", "SECONDS", "SIZE", "TOKEN", "TYPE", "W"), _nothing),
     "COMMAND": _commands,

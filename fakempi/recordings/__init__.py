@@ -1,0 +1,13 @@
+"""Recorded runs of applications: what each rank called, with which sizes, and the computing time between calls.
+
+Every reader of a format produces a `Recording`; `fakempi replay` executes it. This package imports no other part of fakempi
+than `errors`, so that a reader depends on its format and on this model only.
+
+events        the columns of events, and the kinds of calls
+communicator  Communicator: the members of a communicator
+writing       EventWriter: appends the events of one rank
+recording     Recording, and RecordingBuilder, which readers use
+checks        checks a recording: members, ranks, requests, counts, the order of collective calls
+reading       read: finds the format of a file or directory, and reads it
+formats/      a reader for each format
+"""
