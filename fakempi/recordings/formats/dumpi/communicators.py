@@ -1,8 +1,8 @@
 """Groups and communicators in DUMPI traces.
 
-A record has the numbers of the communicators and groups that a call creates, but no members. Those of a group are computed
-from the calls that made it. The members of a communicator follow from the calls of all ranks: Comm_split has the color and
-the key of each rank. All ranks of a communicator create others on it in the same order.
+A record has the numbers of the communicators and groups that a call creates, but no members. The members of a group are
+computed from the calls that made it. The members of a communicator follow from the calls of all ranks: Comm_split has the
+color and the key of each rank. All ranks of a communicator create others on it in the same order.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from typing import Any
 
 from fakempi.recordings.events import ANY, PROC_NULL
 from fakempi.recordings.formats.dumpi.communicators import CREATE, PARENT, RankComms, Slot
-from fakempi.recordings.formats.dumpi.records import WRONG, DumpiFile, Record, Status
+from fakempi.recordings.formats.dumpi.records import WRONG, DumpiFile, MessageStatus, Record
 from fakempi.recordings.formats.dumpi.sizes import sizes
 from fakempi.recordings.recording import RecordingBuilder
 
@@ -97,13 +97,13 @@ class RankRecords:
     def _dest(self, dest: int) -> int:
         return dest if dest >= 0 else PROC_NULL
 
-    def _source(self, source: int, statuses: Sequence[Status] = ()) -> int:
+    def _source(self, source: int, statuses: Sequence[MessageStatus] = ()) -> int:
         """Return a source. -1 is any source, and also no process if the library of the trace has this value for it."""
         if source == -1 and statuses:
             return self._dest(statuses[0].source)
         return source if source >= 0 else self.no_source if source == -1 else PROC_NULL
 
-    def _tag(self, tag: int, statuses: Sequence[Status] = ()) -> int:
+    def _tag(self, tag: int, statuses: Sequence[MessageStatus] = ()) -> int:
         if tag < 0 and statuses and statuses[0].tag is not None and statuses[0].source >= 0:
             return statuses[0].tag
         return tag if tag >= 0 else ANY
@@ -211,7 +211,7 @@ class RankRecords:
 
     # -- requests --------------------------------------------------------------------------------------------------------
 
-    def _complete(self, requests: Sequence[int], statuses: Sequence[Status], seconds: float) -> None:
+    def _complete(self, requests: Sequence[int], statuses: Sequence[MessageStatus], seconds: float) -> None:
         for request, status in zip(requests, statuses, strict=False):
             if status.source >= 0:
                 self.writer.matched(request, status.source, ANY if status.tag is None else status.tag)

@@ -23,7 +23,7 @@ ITEMS = {"I": "i", "D": "H", "H": "H", "B": "B"}
 WRONG = (StructError, IndexError, KeyError, ValueError, OverflowError)
 
 
-class Status(NamedTuple):
+class MessageStatus(NamedTuple):
     """A status: bytes, source and tag (None before version 0.6.3)."""
 
     nbytes: int
@@ -41,7 +41,7 @@ class Record(NamedTuple):
     offset: int
 
 
-class Layout(NamedTuple):
+class RecordLayout(NamedTuple):
     """The fields of a function: fixed ones are unpacked at once."""
 
     name: str
@@ -51,10 +51,10 @@ class Layout(NamedTuple):
     root_test: tuple[int, int] | None
 
 
-def compiled(name: str, fields: str) -> Layout:
+def compiled(name: str, fields: str) -> RecordLayout:
     """Return the layout of a function."""
     first, on_root, last = [*fields.split("|"), "", ""][:3]
-    return Layout(name, _parts(first), _parts(on_root), _parts(last), ROOT_TEST.get(name))
+    return RecordLayout(name, _parts(first), _parts(on_root), _parts(last), ROOT_TEST.get(name))
 
 
 def _parts(fields: str) -> tuple[Struct | str, ...]:
@@ -188,7 +188,7 @@ class DumpiFile:
         return offset
 
     def _statuses(self, mask: int, offset: int, values: list[Any]) -> int:
-        found: list[Status] = []
+        found: list[MessageStatus] = []
         if mask & STATUSES:
             with_tag = self.version >= (0, 6, 3)
             size = 14 if with_tag else 10
@@ -197,7 +197,7 @@ class DumpiFile:
             for _ in range(count):
                 nbytes, source = unpack_from(">ii", self.data, offset)
                 tag = unpack_from(">i", self.data, offset + 10)[0] if with_tag else None
-                found.append(Status(nbytes, source, tag))
+                found.append(MessageStatus(nbytes, source, tag))
                 offset += size
         values.append(found)
         return offset
