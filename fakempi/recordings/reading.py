@@ -33,6 +33,13 @@ FORMATS: Sequence[Format] = (
 """One line for each format. A path is a file or a directory with one file per rank."""
 
 
+TRACE_SUFFIXES = (".json", ".npz")
+HOW_TO_RECORD = (
+    "A trace of `fakempi run` lacks the communicators, counts and requests of calls. To record a run, use: fakempi run -n N "
+    "--processes -m fakempi.record -o DIR script.py"
+)
+
+
 def read(path: str | os.PathLike[str], progress: Progress | None = None) -> Recording:
     """Return the recording in a file or directory; RecordingError if it has no known format or is wrong."""
     where = Path(os.path.expanduser(path))
@@ -41,5 +48,7 @@ def read(path: str | os.PathLike[str], progress: Progress | None = None) -> Reco
     for known in FORMATS:
         if known.recognizes(where):
             return known.read(where, progress or (lambda part: None))
+    if where.suffix in TRACE_SUFFIXES:
+        raise RecordingError(f"not a recording. {HOW_TO_RECORD}", path)
     names = ", ".join(known.name for known in FORMATS)
     raise RecordingError(f"not a recording that fakempi can read. The formats are: {names}.", path)

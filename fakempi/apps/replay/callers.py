@@ -27,7 +27,8 @@ def _file_and_line(site: str) -> tuple[str, int]:
     (('src/work.py', 17), ('0x4012ab', 0))
     """
     file, _, line = site.rpartition(":")
-    return (file, int(line)) if file and line.isascii() and line.isdigit() and int(line) < 2**31 else (site, 0)
+    is_line = file and line.isascii() and line.isdigit() and len(line) < 10  # a line number has 31 bits
+    return (file, int(line)) if is_line else (site, 0)
 
 
 def _caller(file: str, line: int) -> Caller:

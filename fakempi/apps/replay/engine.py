@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fakempi.apps.replay.callers import callers
-from fakempi.apps.replay.program import RankReplay, SharedReplay
+from fakempi.apps.replay.program import RankReplay, SharedReplay, memberships
 from fakempi.apps.replay.sites import SiteTime, SiteTimes
 from fakempi.core.network.cost import CostModel
 from fakempi.core.world import run
@@ -90,7 +90,8 @@ def replay(
         the recorded run waits here.
     """
     times, ranks = SiteTimes(recording.sites), dict[int, RankReplay]()
-    shared = SharedReplay(recording, times, callers(recording.sites, recording.source), scale, advance)
+    calls_from = callers(recording.sites, recording.source)
+    shared = SharedReplay(recording, times, calls_from, scale, advance, memberships(recording))
 
     def program(comm: Any) -> None:
         rank = ranks[comm.rank] = RankReplay(shared, comm.rank)

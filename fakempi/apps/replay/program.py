@@ -36,6 +36,9 @@ from fakempi.recordings.recording import Recording
 ROWS_IN_MEMORY = 1 << 16
 """Rows of all ranks together that are tuples at the same time; a tuple takes ten times the memory of a row."""
 
+TAGS = 1 << 15
+"""Tags that creating communicators uses: those that every MPI library has."""
+
 LONGEST = phantom(1 << 50)
 """The buffer of all receives: a message determines its own size."""
 
@@ -50,6 +53,7 @@ class SharedReplay(NamedTuple):
     callers: Sequence[Caller]
     scale: float
     advance: Callable[[int], None]
+    memberships: Sequence[Sequence[int]]
 
 
 class RankReplay:
@@ -59,8 +63,8 @@ class RankReplay:
     """
 
     def __init__(self, shared: SharedReplay, rank: int) -> None:
-        self.recording, self.times, self.callers, self.scale, self.advance = shared
-        self.rank = rank
+        self.recording, self.times, self.callers, self.scale, self.advance, of_ranks = shared
+        self.rank, self.indices = rank, of_ranks[rank]
         self.position = 0
         self.computed = 0.0
         self._requests: dict[int, tuple[Any, SiteTime | None]] = {}
@@ -68,7 +72,7 @@ class RankReplay:
 
     def run(self, comm: Any) -> None:
         """Make all calls; `comm` is the world."""
-        comms = communicators(comm, self.recording)
+        comms = communicators(comm, self.recording, self.indices)
         kinds: dict[int, Callable[..., None]] = {SENDRECV: self._sendrecv, WAIT: self._wait, COLLECTIVE: self._collective}
         for row in self._rows():
             seconds, kind = row[0], row[11]
@@ -152,21 +156,29 @@ _METHODS = {SEND: ("Send", "Isend"), SSEND: ("Ssend", "Issend"), RECEIVE: ("Recv
 assert list(COLUMNS).index("kind") == 11  # the indices above
 
 
-def communicators(world: Any, recording: Recording) -> dict[int, Any]:
-    """Create the recorded communicators of this rank, all at time 0: creating them takes no modeled time."""
+def communicators(world: Any, recording: Recording, indices: Sequence[int]) -> dict[int, Any]:
+    """Create the recorded communicators of this rank, all at time 0: creating them takes no modeled time.
+
+    All ranks create them in the order of their indices, so no rank waits for one that creates another one first.
+    """
     rank, group, comms = world.Get_rank(), world.Get_group(), {0: world}
-    for index, recorded in enumerate(recording.communicators):
-        own, other = recorded.members, recorded.remote
+    for index in indices:
+        own, other = recording.communicators[index].members, recording.communicators[index].remote
         if (other == rank).any():
             own, other = other, own
-        elif not (own == rank).any():
-            continue
-        if index:
-            members = group.Incl(own.tolist())
-            comms[index] = world.Create_group(members, index % 32768)
-            members.Free()
-            if len(other):
-                comms[index] = comms[index].Create_intercomm(0, world, int(other[0]), index % 32768)
+        members = group.Incl(own.tolist())
+        comms[index] = world.Create_group(members, index % TAGS)
+        members.Free()
+        if len(other):
+            comms[index] = comms[index].Create_intercomm(0, world, int(other[0]), index % TAGS)
     group.Free()
-    comms.setdefault(0, world)
     return comms
+
+
+def memberships(recording: Recording) -> list[list[int]]:
+    """Return for each rank the indices of its communicators, except the world."""
+    found: list[list[int]] = [[] for _ in range(recording.ranks)]
+    for index, recorded in enumerate(recording.communicators[1:], start=1):
+        for rank in (*recorded.members.tolist(), *recorded.remote.tolist()):
+            found[rank].append(index)
+    return found

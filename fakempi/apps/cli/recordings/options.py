@@ -36,7 +36,9 @@ exit code: 0, or 2 if the recording is invalid, or cannot be replayed.
 
 def add_replay(replay: ArgumentParser) -> None:
     """Add the options to a parser."""
-    replay.add_argument("recording", metavar="TRACE", help="a directory with a file per rank, or a file")
+    replay.add_argument(
+        "recording", metavar="TRACE", help="a recording, or a trace of liballprof or DUMPI: a directory or file"
+    )
     replay.add_argument(
         "--cost", dest="costs", metavar="MODEL", action="append", help="cost model of the machine; see below "
         "(default hockney); --compare: several",
