@@ -78,6 +78,7 @@ def test_start_ups_within_and_between_nodes_are_counted() -> None:
         cost, case = TwoLevel(per_node, intra=Hockney(1, 0), inter=Hockney(10, 0)), Case(2 * per_node, 1)
         assert TimingJob(find("bcast", "binomial"), case, cost, key=("intra", "bcast")).run().seconds == time
         assert node_bound("bcast", case, cost) == time
+    cost = TwoLevel(2, intra=Hockney(1, 0), inter=Hockney(10, 0))
     assert node_bound("gatherv", make_case("gatherv", 4, 0, 1), cost) == 10  # blocks may be empty
 
 

@@ -9,6 +9,7 @@
 
 bits             sources of differences in the bits of reductions
 bounds           lower bounds on the time of an operation
+node_bounds      tighter ones for machines of two levels
 budget           a limit on the messages that one time may take to compute
 elements         the element type of a comparison
 timing           the time of one algorithm in one case: claimed, emulated, or both
