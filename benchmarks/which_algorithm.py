@@ -2,10 +2,10 @@
 
     python benchmarks/which_algorithm.py [--page docs/which_algorithm.md] [--jobs N] [OPERATION ...]      (some minutes)
 
-A number is the modeled time of the fastest algorithm over the lower bound. On the flat machine the times are claims, and the
-bound is that of `fakempi compare`. The other two machines are emulated; there the bound is that of a flat machine in which
-every message has the cost of the fastest link, so no algorithm may reach it. With --page the tables replace those on the
-page.
+A number is the modeled time of the fastest algorithm over the lower bound. On the flat machine the times are claims; the
+other two machines are emulated. On the flat and the two-level machine the bound is that of `fakempi compare`. On the torus
+it is that of a flat machine in which every message has the cost of the fastest link, so no algorithm may reach it. With
+--page the tables replace those on the page.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from collectives import CATALOGUE
+from collectives import CATALOGUE, Case
 from collectives.distributions import regular
 from collectives.trials.cases import PAIRED, UNEVEN, make_case
 from fakempi import Hockney, Torus, TwoLevel
 from fakempi.apps.compare.bounds import lower_bound
+from fakempi.apps.compare.node_bounds import has_node_bound, node_bound
 from fakempi.apps.compare.sweep import Contender, contenders, sweep
 
 SIZES = (8, 1 << 10, 1 << 16, 1 << 20)
@@ -90,9 +91,15 @@ def row(operation: str, machine: Machine, executor: Executor | None) -> list[str
         best = [name for name, time in column.times.items() if time <= least * TIE]
         names = ", ".join(best[:NAMED]) + (f" (+{len(best) - NAMED})" if len(best) > NAMED else "")
         case = make_case(operation, machine.ranks, 0, nbytes, regular)
-        bound = lower_bound(operation, case, *machine.fastest)
+        bound = _bound(operation, case, machine)
         cells.append(f"{names} {float(least) / float(bound):.2f}")
     return cells
+
+
+def _bound(operation: str, case: Case, machine: Machine) -> Any:
+    if has_node_bound(machine.cost):
+        return node_bound(operation, case, machine.cost)
+    return lower_bound(operation, case, *machine.fastest)
 
 
 def tables(operations: Sequence[str], executor: Executor | None) -> Iterator[str]:

@@ -23,7 +23,7 @@ reductions          combining operands in rank order
 folding             reducing p to a power of two, or to another smaller number
 butterflies         exchanges with ranks that differ in one bit, in rank order
 plans               allgathers given as plans, and the reduce-scatters in reverse
-prefix              prefixes by recursive doubling
+prefixes            scans: recursive doubling, a pipelined chain, the doubly pipelined tree
 rabenseifner        vector halving with distance doubling
 halving             vector halving with distance halving
 pair_reductions     reduce-scatter by pairwise exchange

@@ -33,9 +33,9 @@ def tree_parent(v: int, tree: int, n: int) -> int:
     if v > m:
         return 0 if m == 0 else (m, 1)[tree]
     if tree == 1:
-        above = _in_order_parent(m + 1 - v, m)
+        above = in_order_parent(m + 1 - v, m)
         return m + 1 - above if above else 0
-    return _in_order_parent(v, m)
+    return in_order_parent(v, m)
 
 
 def tree_children(v: int, tree: int, n: int) -> list[int]:
@@ -47,7 +47,7 @@ def tree_children(v: int, tree: int, n: int) -> list[int]:
     m = n - n % 2
     if m == 0 or v > m:
         return [1] if v == 0 and n == 1 else []
-    below = _in_order_children(v if tree == 0 else m + 1 - v, m) if v else [1 << floor_log2(m)]
+    below = in_order_children(v if tree == 0 else m + 1 - v, m) if v else [1 << floor_log2(m)]
     children = below if tree == 0 else [m + 1 - u for u in below]
     return [*children, n] if n > m and v == (m, 1)[tree] else children
 
@@ -84,14 +84,14 @@ def first_step(v: int, tree: int, n: int) -> int:
     return step
 
 
-def _in_order_parent(u: int, m: int) -> int:
+def in_order_parent(u: int, m: int) -> int:
     """The parent of position u in the in-order tree on 1 .. m; 0 for the top."""
     bit = lowest_bit(u)
     above = (u ^ bit) | (bit << 1)
     return above if above <= m else u ^ bit
 
 
-def _in_order_children(u: int, m: int) -> list[int]:
+def in_order_children(u: int, m: int) -> list[int]:
     """The children of position u in the in-order tree on 1 .. m."""
     half = lowest_bit(u) // 2
     children = [u - half] if half else []
@@ -103,7 +103,7 @@ def _in_order_children(u: int, m: int) -> list[int]:
 def _inner_color(u: int, m: int) -> int:
     """The color of the edge into an inner label of tree 0."""
     flips = 0
-    while above := _in_order_parent(u, m):
+    while above := in_order_parent(u, m):
         flips += (above > u) + m // 2
         u = above
     return flips % 2

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
 
-class ImportHooks(MetaPathFinder):
-    """A finder that uses the other finders, and has functions called with some modules once these are loaded."""
+class ImportHooks:
+    """A finder that uses the other finders, and has functions called with some modules once these are loaded.
+
+    It has no base class, because `importlib.abc` imports ten modules, in each run.
+    """
 
     def __init__(self) -> None:
         self.changes: dict[str, Callable[[Any], object]] = {}  # by name of the module

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from html import escape
 from traceback import walk_tb
-from typing import Generic
+from typing import TYPE_CHECKING, Generic
 
 from fakempi.core.arguments import T
 from fakempi.core.kernel import threads
@@ -17,11 +17,9 @@ from fakempi.errors.tracebacks import shorten
 from fakempi.mpi.base.process import Universe
 from fakempi.mpi.collective.fused_case import FusedCalls
 from fakempi.mpi.diagnostics.last_state import LastState, deaths
-from fakempi.trace.record import Trace
-from fakempi.trace.recorder import TraceRecorder
-from fakempi.trace.rounds import rounds
-from fakempi.trace.run_end import ended
-from fakempi.view.loading import metadata
+
+if TYPE_CHECKING:  # modules of the trace are imported by runs that have one: this takes a tenth of the start-up time
+    from fakempi.trace.record import Trace
 
 
 class Run(Generic[T]):
@@ -84,6 +82,8 @@ class Run(Generic[T]):
         """The number of transfers on the longest chain of transfers that wait for one another; needs `trace=True`."""
         if self.trace is None:
             raise MPIValueError(ERR_ARG, "rounds are counted from the trace: run(..., trace=True).")
+        from fakempi.trace.rounds import rounds
+
         return rounds(self.trace)
 
     def _repr_html_(self) -> str | None:
@@ -108,6 +108,11 @@ def recorded_trace(universe: Universe, error: BaseException | None = None) -> Tr
     recorder = universe.recorder
     if recorder is None:
         return None
+    from fakempi.trace.record import Trace
+    from fakempi.trace.recorder import TraceRecorder
+    from fakempi.trace.run_end import ended
+    from fakempi.view.loading import metadata
+
     assert isinstance(recorder, TraceRecorder)  # the only implementation
     trace = Trace.of(recorder, [process.task.clock for process in universe.processes])
     places = (universe.cost.location(process.number) for process in universe.processes)

@@ -37,7 +37,6 @@ from fakempi.mpi.diagnostics.ending import conclude
 from fakempi.mpi.diagnostics.last_state import record_last_state
 from fakempi.mpi.failures.parking import unpark
 from fakempi.mpi.point.arrival import matched
-from fakempi.trace.recorder import TraceRecorder
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -45,6 +44,7 @@ if TYPE_CHECKING:
     from fakempi.core.arguments import BackendName, CheckBuffers, Fused, Progress, Ts
     from fakempi.modelcheck.steering.choices import Choices
     from fakempi.mpi.comms.intracomm import Intracomm
+    from fakempi.trace.recorder import TraceRecorder
 
 
 ZERO_COST = ZeroCost()  # copied by each run that follows a schedule
@@ -207,7 +207,7 @@ def _new_universe(options: RunOptions, main: Any, nprocs: int, returns: list[Any
     if choices is not None:
         cost = choices.buffered(cost)
     loop = _make_loop(options.backend, choices)
-    recorder = TraceRecorder(loop, _is_not_of_program) if options.trace else None
+    recorder = _recorder(loop) if options.trace else None
     network = make_network(loop, cost, recorder, choices, options.seed)
     universe = Universe(
         loop, network, cost, options, choices, recorder, partial(launch, returns), program_of_command=_script
@@ -257,6 +257,12 @@ def make_backend(name: str) -> Backend:
     from fakempi.core.kernel.threads import Threads
 
     return Threads(_enter, current_frames)
+
+
+def _recorder(loop: Loop) -> TraceRecorder:
+    from fakempi.trace.recorder import TraceRecorder  # runs without a trace start faster
+
+    return TraceRecorder(loop, _is_not_of_program)
 
 
 def make_network(

@@ -10,7 +10,6 @@ from contextlib import suppress
 from functools import partial
 from types import CodeType, ModuleType
 from typing import Any, NoReturn
-from zipfile import is_zipfile
 
 from fakempi.core.kernel.loop import Ended
 from fakempi.errors import MPIValueError
@@ -67,7 +66,10 @@ class Program:
     mains : None, or process number -> module `__main__` of an earlier run, with its communicators; this run continues it
     universe : the universe of the run, once a rank has started
     files : the files of the script and of the modules that each rank has a copy of, once the rank has ended
+    in_processes : whether each rank is a process
     """
+
+    in_processes = False
 
     def __init__(
         self,
@@ -91,7 +93,7 @@ class Program:
         self.module = rest.pop(0) if first == "-m" else ""
         self.text = rest.pop(0) if first == "-c" else None
         self.file = "" if first in ("-m", "-c") else first
-        self.is_application = os.path.isdir(self.file) or (os.path.isfile(self.file) and is_zipfile(self.file))
+        self.is_application = os.path.isdir(self.file) or (os.path.isfile(self.file) and _is_archive(self.file))
         path = os.path.abspath(self.file) if self.file else os.path.join(os.getcwd(), "-c")
         self.directory = path if self.is_application else os.path.dirname(os.path.realpath(path))
         self.argv = [first, *rest]
@@ -231,6 +233,17 @@ def _continued(mains: dict[int, Main], process: Any) -> ModuleType:
         vars(main).update({name: now for name, value in vars(main).items() if before is not None and value is before})
     mains[process.number] = main, *new
     return main
+
+
+def _is_archive(path: str) -> bool:
+    """Return whether a file is a ZIP archive; most files are read here, without the modules that unpack archives."""
+    with suppress(OSError), open(path, "rb") as file:
+        file.seek(max(0, os.path.getsize(path) - (1 << 17)))  # the end record and a comment of at most 64 KiB
+        if b"PK\5\6" not in file.read():
+            return False
+    from zipfile import is_zipfile
+
+    return is_zipfile(path)
 
 
 def _without_mpi4py(command: list[str]) -> list[str]:

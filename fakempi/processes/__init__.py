@@ -4,6 +4,7 @@
     >>> from fakempi.processes.program import program_in_processes
     >>> run(program_in_processes(["work.py", "a", "b"]), 4)                  # doctest: +SKIP
 
+requests    environment variables that request processes
 program    a command that every rank executes in a child process
 server    a rank's task in the parent: serves a child from its start to its end
 answers    makes the calls of a child on the emulator, and calls its functions

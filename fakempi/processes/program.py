@@ -28,6 +28,7 @@ from fakempi.processes.generate import LOCAL, interface
 from fakempi.processes.open_files import raise_limit, restore_limit
 from fakempi.processes.protocol import write
 from fakempi.processes.relay import Relay
+from fakempi.processes.requests import HASH_SEED
 from fakempi.processes.server import RankServer
 from fakempi.processes.template import Template
 
@@ -41,9 +42,6 @@ NEEDS_POSIX = (
     "ranks as processes (--processes, --debug, FAKEMPI_PROCESSES, mpi(processes=True)) need POSIX: Linux, macOS, or WSL on "
     "Windows. Without these options, ranks run in one process."
 )
-
-HASH_SEED = "PYTHONHASHSEED"
-"""The variable that Python reads when it starts; it applies to all ranks if it is set for the run."""
 
 STARTS = ("Start", "Startall", "Pready", "Pready_range", "Pready_list")
 """Calls that start persistent requests or partitions of them: the child sends the contents of their buffers again."""
@@ -78,13 +76,10 @@ def program_in_processes(
     )
 
 
-def wants_processes() -> bool:
-    """Return whether the environment requests processes: `FAKEMPI_PROCESSES` is set, and not to 0 or an empty text."""
-    return os.environ.get("FAKEMPI_PROCESSES", "0") not in ("", "0")
-
-
 class ProcessProgram(Program):
     """A command that every rank executes in a child process. Calling it on a rank returns the exit code of the child."""
+
+    in_processes = True
 
     def __init__(
         self,

@@ -9,4 +9,5 @@ writing       EventWriter: appends the events of one rank
 recording     Recording, and RecordingBuilder, which readers use
 checks        checks a recording: members, ranks, requests, counts, the order of collective calls
 reading       read: finds the format of a file or directory, and reads it
+formats/      a reader for each format
 """

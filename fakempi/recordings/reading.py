@@ -9,6 +9,8 @@ from typing import NamedTuple, TypeAlias
 
 from fakempi.errors.recordings import RecordingError
 from fakempi.recordings.formats import recorded
+from fakempi.recordings.formats.allprof import reading as allprof
+from fakempi.recordings.formats.dumpi import reading as dumpi
 from fakempi.recordings.recording import Recording
 
 Progress: TypeAlias = Callable[[float], None]
@@ -25,6 +27,8 @@ class Format(NamedTuple):
 
 FORMATS: Sequence[Format] = (
     Format("files of `python -m fakempi.record`", recorded.recognizes, recorded.read),
+    Format("text traces of liballprof", allprof.recognizes, allprof.read),
+    Format("binary traces of DUMPI", dumpi.recognizes, dumpi.read),
 )
 """One line for each format. A path is a file or a directory with one file per rank."""
 

@@ -13,6 +13,8 @@ Cases in which another algorithm may be faster, and the reason why it is not cho
         algorithm, in which all ranks know the sizes, may be a tree
     reduce of long messages on more than 64 ranks with a noncommutative op: a chain takes half the time, but has more than
         2 p^2 messages, which take long to emulate
+    scan and exscan of long messages on more than 64 ranks: for the same reason a tree is chosen, where a chain takes as
+        little as a third of the time
     allgather(v) of long blocks: Bruck's algorithm is up to 1.25 times faster, but needs memory for all blocks twice
     alltoall in place: Bruck's algorithm has fewer rounds, but needs memory for all blocks
     reduce_scatter between groups, blocks of different sizes: a group does not know the block sizes of the other group
@@ -24,6 +26,7 @@ Cases in which another algorithm may be faster, and the reason why it is not cho
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import inf, isqrt
 from typing import Final
 
 from collectives.block_sizes import square_root
@@ -55,6 +58,12 @@ def _segments_on_a_chain(facts: Facts) -> int:
     return segment_bytes(facts.nbytes, max(0, facts.p - 2), facts.cut_bytes)
 
 
+def _segments_on_a_scan_tree(facts: Facts) -> int:
+    hops = est.scan_tree_hops(facts.p)
+    best = isqrt(round(facts.nbytes * facts.cut_bytes / hops))
+    return max(1, best, ceil_div(facts.nbytes, round(SEGMENTS * hops)))
+
+
 def _blocks(facts: Facts) -> Callable[[Sequence[int]], int]:
     # If no block is empty, the paper uses the smallest block. This is slower if a large block is slightly longer than a
     # multiple of the smallest one, because the rest needs another round: "spike" on 4 ranks takes 1.56 times as long.
@@ -64,6 +73,7 @@ def _blocks(facts: Facts) -> Callable[[Sequence[int]], int]:
 
 ON_A_TREE: Final = Computed("sqrt(m S / (ceil(log2 p) - 1))", _segments_on_a_tree)
 ON_A_CHAIN: Final = Computed("sqrt(m S / (p - 2))", _segments_on_a_chain)
+ON_A_SCAN_TREE: Final = Computed("sqrt(3 m S / (4 floor(log2 p) - 5))", _segments_on_a_scan_tree)
 BLOCKS: Final = Computed("whole blocks if all are about equal, otherwise Träff et al.'s square root", _blocks)
 
 # A tree needs sizes that all ranks know, because an inner rank receives the blocks of its subtree.
@@ -101,6 +111,20 @@ ONE_LEADER_SCATTERS_FASTER: Final = When(
     "one leader is faster", lambda f: est.reduce_scatter_one_leader(f) < est.reduce_scatter_even_cut(f)
 )
 BRUCK_ON_UNION_IS_FASTER: Final = When("fewer rounds are faster", lambda f: est.bruck_on_union(f) < est.pairwise(f))
+CHAIN_SCANS_FASTER: Final = When("a chain is faster", lambda f: est.scan_chain(f) < est.scan_tree(f))
+DOUBLING_SCANS_FASTER: Final = When(
+    "fewer rounds are faster",
+    lambda f: est.scan_doubling(f) <= 1.1 * min(est.scan_tree(f), est.scan_chain(f) if f.p <= CHAIN else inf),
+)
+
+# Recursive doubling takes log2 p (S + m), a chain about m + p S + 2 sqrt(m p S), the doubly pipelined tree about
+# 3 m + 4 log2 p S + 7 sqrt(m log2 p S). Objects have no known size and are not cut.
+SCANS: Final = (
+    Rule("recursive_doubling", objects=True),
+    Rule("recursive_doubling", when=DOUBLING_SCANS_FASTER),
+    Rule("chain", {"segment_bytes": ON_A_CHAIN}, p_below=CHAIN + 1, when=CHAIN_SCANS_FASTER),
+    Rule("doubly_pipelined_tree", {"segment_bytes": ON_A_SCAN_TREE}),
+)
 
 PLAIN: Final = Table(
     "plain",
@@ -182,8 +206,8 @@ PLAIN: Final = Table(
             Rule("ring", commutative=True),
             Rule("reduce_scatterv"),
         ),
-        ("intra", "scan"): (Rule("recursive_doubling"),),
-        ("intra", "exscan"): (Rule("recursive_doubling"),),
+        ("intra", "scan"): SCANS,
+        ("intra", "exscan"): SCANS,
         **dict.fromkeys(BETWEEN_GROUPS, (Rule("wmpi"),)),
         ("inter", "bcast"): (Rule("joined"),),
         ("inter", "gather"): (Rule("binomial"),),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 from math import sqrt
 
-from collectives.tools.numbers import ceil_div, ceil_log2
+from collectives.tools.numbers import ceil_div, ceil_log2, floor_log2
 from fakempi.tuning.rule import Facts, Sizes
 
 
@@ -89,6 +89,26 @@ def _binomial_gather(sizes: Sizes, startup_bytes: int) -> int:
 def reduce(nbytes: float, p: int, startup_bytes: int) -> float:
     """Reduce by a binomial tree or on a circulant graph, for a commutative op: the broadcast in reverse."""
     return broadcast(nbytes, p, startup_bytes)
+
+
+def scan_doubling(facts: Facts) -> float:
+    """Scan or exscan by recursive doubling; exact."""
+    return ceil_log2(facts.p) * (facts.startup_bytes + facts.nbytes)
+
+
+def scan_chain(facts: Facts) -> float:
+    """Scan or exscan by a pipelined chain."""
+    return pipeline(facts.nbytes, facts.p - 2, facts.startup_bytes)
+
+
+def scan_tree(facts: Facts) -> float:
+    """Scan or exscan by the doubly pipelined tree: three rounds for each step of the pipeline."""
+    return 3 * pipeline(facts.nbytes, scan_tree_hops(facts.p), facts.startup_bytes)
+
+
+def scan_tree_hops(p: int) -> float:
+    """Steps of the doubly pipelined tree on 4 or more ranks beyond the number of segments: 3 rounds each, 4 d - 5 in all."""
+    return max(1, 4 * floor_log2(p) - 5) / 3
 
 
 def _largest(facts: Facts) -> float:

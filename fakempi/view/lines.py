@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import shutil
 from textwrap import TextWrapper
 from typing import TextIO
 
 
 def write_text(stream: TextIO, text: str) -> None:
     """Write a text and a line end to a stream, with lines that fit if it is a terminal."""
-    stream.write(f"{fitted(text, shutil.get_terminal_size().columns) if stream.isatty() else text}\n")
+    if stream.isatty():
+        from shutil import get_terminal_size
+
+        text = fitted(text, get_terminal_size().columns)
+    stream.write(f"{text}\n")
 
 
 def fitted(text: str, width: int) -> str:

@@ -124,3 +124,40 @@ def test_no_recording_is_reported(recording: str, tmp_path: Path, capsys: Captur
     """With the formats."""
     assert main(["replay", str(tmp_path)]) == 2
     assert "The formats are: of the tests." in capsys.readouterr().err
+
+
+def test_algorithms_and_machines_are_compared(recording: str, tmp_path: Path, capsys: Capture) -> None:
+    """Times by table and machine, the best algorithm of each call site, a figure, and JSON."""
+    figure, file = tmp_path / "f.svg", tmp_path / "c.json"
+    slow, arguments = "hockney:t_s=2e-3,t_w=0,eager_limit=0", ["--algorithms", "bcast=linear,allreduce=ring", "--compare"]
+    files = ["--figure", str(figure), "--json", str(file)]
+    assert main(["replay", recording, "--cost", COST, "--cost", slow, *arguments, *files]) == 0
+    printed = capsys.readouterr().out
+    rows = {line.split("  ")[0]: line.split()[-4:] for line in printed.splitlines() if line}
+    assert rows["in use"] == ["11", "ms", "21", "ms"]
+    assert rows["best at each call site"] == ["6", "ms", "11", "ms"]
+    record = json.loads(file.read_text())
+    for machine, start in zip(record["machines"], (1e-3, 2e-3), strict=True):
+        gains = {site["operation"]: (site["in_use"], site["gain"]) for site in machine["sites"]}
+        assert gains["allreduce"] == ("ring", pytest.approx(4 * start))
+        assert machine["best"] == pytest.approx(machine["seconds"] - 5 * start)
+    text = figure.read_text()
+    assert "best at each call site" in text
+    assert slow in text
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--cost", "hockney", "--cost", "loggp"], "--cost is given several times: add --compare"),
+        (["--figure", "f.svg"], "--figure draws a comparison: add --compare."),
+        (["--compare", "--trace", "t.npz"], "--trace is of one replay"),
+        (["--compare", "--figure", "f.txt"], "must end in .svg, .pdf or .png"),
+    ],
+)
+def test_options_that_contradict_each_other_are_reported(
+    recording: str, options: list[str], sentence: str, capsys: Capture
+) -> None:
+    """In one sentence, with exit code 2."""
+    assert main(["replay", recording, *options]) == 2
+    assert sentence in capsys.readouterr().err

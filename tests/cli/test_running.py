@@ -249,7 +249,7 @@ def test_help_has_examples_and_fits_80_columns(capsys: Capture, monkeypatch: pyt
     assert main(["--help"]) == 0
     text = capsys.readouterr().out
     commands = re.findall(r"^    (\w+)\b", text, re.MULTILINE)
-    assert len(commands) == 17
+    assert len(commands) == 18
     for words in [[], *([name] for name in commands)]:
         assert main([*words, "--help"]) == 0
         text = capsys.readouterr().out

@@ -141,12 +141,13 @@ def test_each_algorithm_is_fused_and_exact(operation: str) -> None:
 
 
 @pytest.mark.quick(1)
-@pytest.mark.parametrize("operation", ["reduce", "allreduce", "scan"])
+@pytest.mark.parametrize("operation", ["reduce", "allreduce", "scan", "exscan"])
 def test_long_operands_have_the_bits_of_the_code(operation: str) -> None:
-    """Long pieces of operands are copied one by one, short ones element by element."""
+    """Long pieces of operands are copied one by one, short ones element by element; a pipelined scan has several pieces."""
     for algorithm in (each for each in CATALOGUE if each.kind == "intra" and each.operation == operation):
+        cut = {"segment_bytes": 256} if "segment_bytes" in algorithm.parameters else {}
         for p, n in ((12, 700), (8, 100)):
-            options: dict[str, Any] = {"algorithms": {operation: algorithm}}
+            options: dict[str, Any] = {"algorithms": {operation: (algorithm, cut)}}
             runs = [fakempi.run(calls_of, p, operation, n, 0, fused=fused, **options) for fused in ("auto", "never")]
             assert runs[0].returns == runs[1].returns, algorithm
 

@@ -3,7 +3,7 @@
 Rank r holds the result of its group, initially its own operand, and its prefix, initially empty. In round k = 0 ..
 ceil(log2 p) - 1 it exchanges the group's result with the rank whose number differs in bit k, if that rank exists. Data
 from the lower ranks are left operands for the group's result and the prefix; data from higher ranks are right operands
-for the group's result (`patterns.prefix`). The `recvbuf` of rank 0 is unchanged.
+for the group's result (`patterns.prefixes`). The `recvbuf` of rank 0 is unchanged.
 
     p = 4     start      k = 0      k = 1               (the prefix, and the group's result while it is needed)
     rank 0    .   0      .   01     .
@@ -24,7 +24,7 @@ Source   folklore, the hypercube prefix of the textbooks; Träff, Communication 
 from __future__ import annotations
 
 from collectives.catalogue.declaration import algorithm
-from collectives.patterns.prefix import prefix_claims, prefixes
+from collectives.patterns.prefixes.doubling import prefix_claims, prefixes
 from collectives.tools.protocol import Buffer, Comm, Op
 
 

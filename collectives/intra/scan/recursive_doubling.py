@@ -3,7 +3,7 @@
 Rank r holds two values: the result of its group, and its prefix, which is the result of the group's ranks up to r.
 Initially the group is rank r alone, and both values are its operand. In round k = 0 .. ceil(log2 p) - 1 rank r exchanges
 the group's result with the rank whose number differs in bit k, if that rank exists. Data from a lower rank are the left
-operand of both values; data from a higher rank are the right operand of the group's result only (`patterns.prefix`).
+operand of both values; data from a higher rank are the right operand of the group's result only (`patterns.prefixes`).
 
     p = 4     start      k = 0      k = 1               (the prefix, and the group's result while it is needed)
     rank 0    0   0      0   01     0
@@ -24,7 +24,7 @@ Source   folklore, the hypercube prefix of the textbooks; Sanders, Träff, Paral
 from __future__ import annotations
 
 from collectives.catalogue.declaration import algorithm
-from collectives.patterns.prefix import prefix_claims, prefixes
+from collectives.patterns.prefixes.doubling import prefix_claims, prefixes
 from collectives.tools.blocks import load
 from collectives.tools.protocol import Buffer, Comm, Op
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import select
-import subprocess
 import sys
 import traceback
 from argparse import Namespace
@@ -50,8 +47,7 @@ from fakempi.isolation import Program, program
 from fakempi.isolation.main_module import main_in
 from fakempi.mpi.comms.console_scripts import console_script
 from fakempi.mpi.comms.python_options import python_options
-from fakempi.processes.program import HASH_SEED, ProcessProgram, program_in_processes, wants_processes
-from fakempi.trace.record import Trace
+from fakempi.processes.requests import HASH_SEED, wants_processes
 from fakempi.view.lines import write_text
 from fakempi.view.numbers import amount, seconds
 
@@ -89,7 +85,7 @@ def run_command(command: Sequence[str], nprocs: int, options: Namespace) -> Scri
     except SyntaxError as error:
         sys.stderr.write("".join(traceback.format_exception_only(error)))
         return ScriptEnd(FAILED, error)
-    if not (options.strict or isinstance(script, ProcessProgram)):
+    if not (options.strict or in_processes(options)):
         # a strict run checks more, and children keep their buffers to themselves
         chosen = replace(chosen, check_buffers="sends")
     disturbance = disturbance_of_run(options, nprocs, in_processes(options))
@@ -162,6 +158,8 @@ def script_of(command: Sequence[str], options: Namespace) -> Program:
         reason = f"{HASH_SEED}={os.environ[HASH_SEED]} gives all ranks the same hashes; unset it."
         raise parse.usage_error(f"--hash-seeds: {reason}")
     if in_processes(options):
+        from fakempi.processes.program import program_in_processes  # other runs start faster
+
         more = {"debug": options.debug, "debug_port": port, "hash_seeds": options.hash_seeds}
         return program_in_processes(command, **common, **more)
     return program(command, private=options.private, **common)
@@ -223,6 +221,8 @@ def _report_findings(findings: Sequence[Finding], suppressed: Sequence[Finding],
     """
     format, _, path = options.findings.partition(":")
     if format == "json":
+        import json
+
         text = json.dumps([finding.as_record() for finding in findings])
         if path:
             Path(path).write_text(text + "\n", encoding="utf-8")
@@ -239,8 +239,11 @@ def _report_findings(findings: Sequence[Finding], suppressed: Sequence[Finding],
 
 def _save(trace: RecordedTrace | None, script: Program, path: str) -> None:
     """Add the exit codes of ranks to the trace of a complete or failed run, if there is one, and save it."""
-    if not isinstance(trace, Trace):
+    if trace is None:
         return
+    from fakempi.trace.record import Trace
+
+    assert isinstance(trace, Trace)  # the only implementation
     if codes := _exit_codes(script):
         no_failure = {"kind": "SystemExit", "time": trace.time, "text": codes[0], "headline": codes[0]}
         ended = trace.about.setdefault("ended", no_failure)
@@ -282,6 +285,8 @@ def _continue_with(flags: Sequence[str], arguments: Sequence[str]) -> NoReturn:
     sys.stdout.flush()
     if os.name == "posix":
         os.execv(sys.executable, command)
+    import subprocess
+
     sys.exit(subprocess.run(command, check=False).returncode)
 
 
@@ -335,7 +340,7 @@ def _failed(error: RankError, nprocs: int, script: Program, hint: str) -> int:
         return SIGNALED + cause.number
     print_error(printed(cause).rstrip())
     failed_copy = isinstance(cause, ImportError) and not isinstance(cause, ModuleNotFoundError) and not _needs_mpi(cause)
-    if failed_copy and not isinstance(script, ProcessProgram):
+    if failed_copy and not script.in_processes:
         print_error("fakempi: if the import works without fakempi, try fakempi run --processes: each rank has its modules")
     rank = f"{error.name} of {nprocs}" if error.rank < nprocs else error.name  # a spawned rank has another COMM_WORLD
     print_error("\n".join([f"fakempi: {rank} failed, which ended the run{how}", *error.other_failures()]))
@@ -344,6 +349,8 @@ def _failed(error: RankError, nprocs: int, script: Program, hint: str) -> int:
 
 def _reader_is_gone() -> bool:
     """Return whether nothing reads our output any more (`| head`); otherwise a broken pipe is the program's."""
+    import select
+
     if not hasattr(select, "poll"):
         return True
     poll = select.poll()

@@ -21,10 +21,10 @@ def lower_bound(operation: str, case: Case, t_s: Seconds, t_w: Seconds) -> Secon
     nbytes = _between_groups(operation, case) if case.q else _within_group(operation, case)
     if case.ranks == 1 or (operation != "barrier" and not nbytes):
         return 0
-    return max(ceil_log2(_reached(operation, case)) * t_s, t_s + nbytes * t_w)
+    return max(ceil_log2(reached(operation, case)) * t_s, t_s + nbytes * t_w)
 
 
-def _reached(operation: str, case: Case) -> int:
+def reached(operation: str, case: Case) -> int:
     """Return the largest number of processes that data from one process must reach, including that process."""
     if operation in ("alltoallv", "alltoallw", "gatherv", "scatterv"):
         return 2  # blocks may be empty

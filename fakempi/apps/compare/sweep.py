@@ -16,6 +16,7 @@ from fakempi.apps.compare.bounds import lower_bound
 from fakempi.apps.compare.elements import BYTES, Elements, elements_of
 from fakempi.apps.compare.flat import flat_equivalent
 from fakempi.apps.compare.jobs import TimingJob, run_jobs
+from fakempi.apps.compare.node_bounds import has_node_bound, node_bound
 from fakempi.apps.compare.timing import MAKESPAN, CaseTime
 from fakempi.core.network.cost import CostModel
 from fakempi.core.options import cost_model
@@ -340,6 +341,10 @@ def _equal_contenders(
 
 
 def _lower_bound(operation: str, kind: str, case: Case, cost: CostModel) -> Seconds | None:
-    if cost.linear is None or cost.ports != 1 or kind not in ("intra", "inter"):
+    if cost.ports != 1 or kind not in ("intra", "inter"):
+        return None
+    if kind == "intra" and has_node_bound(cost):
+        return node_bound(operation, case, cost)
+    if cost.linear is None:
         return None
     return lower_bound(operation, case, *cost.linear)

@@ -11,7 +11,7 @@ from fakempi.mpi.buffers.phantom import Phantom, phantom
 
 
 class RecordedCall(NamedTuple):
-    """What a call needs, apart from its communicator. `counts` are bytes."""
+    """The arguments of a call, apart from its communicator. `counts` are bytes."""
 
     nbytes: int
     root: int
@@ -87,7 +87,7 @@ def _scatterv(comm: Any, call: RecordedCall) -> Arguments:
 
 
 def _counts_of_root(comm: Any, call: RecordedCall) -> Sequence[int]:
-    """Return the counts of a root; without counts all blocks have the size of its own."""
+    """Return the counts of a root; without counts all blocks are as large as its block."""
     return call.counts or [call.nbytes] * comm.size
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from fakempi.apps.replay.callers import Caller
 from fakempi.apps.replay.calls import RecordedCall, collective_call, create
-from fakempi.apps.replay.sites import SiteTime, SiteTimes, rule_bytes
+from fakempi.apps.replay.sites import SiteTime, SiteTimes
 from fakempi.MPI import ANY_SOURCE, ANY_TAG, Request
 from fakempi.MPI import PROC_NULL as NO_RANK
 from fakempi.mpi.base.environment import Wtime, compute
@@ -43,7 +43,7 @@ SPECIAL_RANKS = {PROC_NULL: NO_RANK, ANY: ANY_SOURCE}
 
 
 class SharedReplay(NamedTuple):
-    """What the ranks of a replay share. `advance` receives the numbers of events that are executed next."""
+    """Objects that the ranks of a replay share. `advance` receives the numbers of events that are executed next."""
 
     recording: Recording
     times: SiteTimes
@@ -134,7 +134,7 @@ class RankReplay:
             return
         counts = self._numbers(row)
         call = RecordedCall(row[2], row[6], counts, row[10], not row[13] & NOT_COMMUTATIVE)
-        entry = self.times.at(row[9], operation, comm.size, rule_bytes(operation, row[2], counts, comm.size))
+        entry = self.times.at(row[9], operation, comm.size, call)
         request = collective_call(operation, comm, call, caller, nonblocking=row[3] != NO_REQUEST)
         if row[3] != NO_REQUEST:
             self._requests[row[3]] = request, entry

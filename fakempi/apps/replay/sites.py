@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from fakempi.apps.replay.calls import RecordedCall
+
 Key: TypeAlias = tuple[int, str, int, int]
 """Call site, operation, number of ranks, and bytes if the call site is unknown."""
 
@@ -20,6 +22,10 @@ class SiteTime:
         The call site as text; "" if the recording has none: then calls of the same size are one site.
     lowest, highest
         The smallest and the largest number of bytes of a call, as the rules of algorithms count them (`rule_bytes`).
+    block, itemsize
+        The largest vector, or block of a rank, in bytes, and the size of its elements; vector forms count their average.
+    commutative
+        Whether all calls combine with a commutative operation.
     calls
         The number of calls of all ranks.
     seconds
@@ -31,6 +37,9 @@ class SiteTime:
     ranks: int
     lowest: int
     highest: int
+    block: int = 0
+    itemsize: int = 1
+    commutative: bool = True
     calls: int = 0
     seconds: float = 0.0
 
@@ -42,8 +51,9 @@ class SiteTimes:
         self._sites = sites
         self.found: dict[Key, SiteTime] = {}
 
-    def at(self, site: int, operation: str, ranks: int, nbytes: int) -> SiteTime:
-        """Return the entry of a call."""
+    def at(self, site: int, operation: str, ranks: int, call: RecordedCall) -> SiteTime:
+        """Return the entry of a call, which counts the call."""
+        nbytes = rule_bytes(operation, call, ranks)
         key = (site, operation, ranks, nbytes if site == 0 else 0)
         entry = self.found.get(key)
         if entry is None:
@@ -52,6 +62,11 @@ class SiteTimes:
             entry.lowest = nbytes
         elif nbytes > entry.highest:
             entry.highest = nbytes
+        block = block_bytes(operation, call, ranks)
+        if block > entry.block:
+            entry.block, entry.itemsize = block, call.itemsize
+        if not call.commutative:
+            entry.commutative = False
         entry.calls += 1
         return entry
 
@@ -61,14 +76,18 @@ class SiteTimes:
         return [replace(entry) for entry in entries]
 
 
-def rule_bytes(operation: str, nbytes: int, counts: Sequence[int], ranks: int) -> int:
+def rule_bytes(operation: str, call: RecordedCall, ranks: int) -> int:
     """Return the number of bytes of a call as rules count it: the vector, a block, or all blocks of a vector form.
 
     It is equal on all ranks, and 0 where some ranks do not know the sizes (gatherv, scatterv, alltoallv).
-
-    >>> rule_bytes("allgatherv", 5, [5, 6], 2), rule_bytes("allgather", 5, (), 2), rule_bytes("gatherv", 5, [5, 6], 2)
-    (11, 5, 0)
     """
     if operation in ("allgatherv", "reduce_scatter"):
-        return sum(counts)
-    return 0 if operation in ("gatherv", "scatterv", "alltoallv", "barrier", "create") else nbytes
+        return sum(call.counts)
+    return 0 if operation in ("gatherv", "scatterv", "alltoallv", "barrier") else call.nbytes
+
+
+def block_bytes(operation: str, call: RecordedCall, ranks: int) -> int:
+    """Return the size of the vector, or of one rank's block; with counts, the average block that a rank knows."""
+    if not call.counts:
+        return call.nbytes
+    return sum(call.counts[:ranks]) // ranks

@@ -142,6 +142,9 @@ class ObjectResults:
         self.missing -= 1
         return ""
 
+    def count_missing(self) -> None:
+        """Do nothing: `store` counts them."""
+
     def use_program(self, _: object) -> None:
         """Do nothing: objects have no block sizes."""
 

@@ -141,7 +141,8 @@ class ScheduleArrays:
 class FusedProgram(ScheduleArrays):
     """The schedule of a fused call, and results of earlier calls that the next one can use."""
 
-    def __init__(self, case: FusedCase) -> None:
+    def __init__(self, case: FusedCase, ranks: int = 0) -> None:
+        """Make the program of a case, in a run of this number of ranks."""
         super().__init__(case.p + case.q, (lambda: ()) if case.why_not else case.schedule)
         self.case = case
         self.messages = SizedMessages(case)
@@ -152,7 +153,9 @@ class FusedProgram(ScheduleArrays):
         self.transfers_data = case.sized or any((case.sizes or (case.nbytes, case.nbytes_b)) + (case.sizes_b or ()))
         self.undetermined = 0  # calls in a row whose outcome the arrays did not determine
         self.in_arrays = self.has_rounds_only and not case.sized  # whether calls are computed in arrays if possible
-        self.in_arrays &= self.synchronizing or self.messages_per_phase >= FEWEST_MESSAGES
+        # Calls that several communicators of this size make at the same time are computed once.
+        messages = self.messages_per_phase * max(1, ranks // self.p)
+        self.in_arrays &= self.synchronizing or messages >= FEWEST_MESSAGES
 
     def count_undone(self) -> None:
         """Count a call for which ranks waited without use; the next one will probably not be computed in arrays, either."""

@@ -66,12 +66,16 @@ class Reduction:
         self.finals = [np.repeat([[0], [each.start], [len(each) == 1]], pieces, 1) for each in groups]
         self.totals = [marks[each.start : each.stop].sum() for each in groups]  # marks of complete values
         self._follow(rounds)
-        if scans:  # for each rank; rank 0 of an exscan has no result
-            total = np.cumsum(marks) - (0 if operation == "scan" else marks)
-            found = (total == 0) | ((self.level[p:, 0] >= 0) & (self.mark[p:, 0] == total))
-            self.finals = [np.stack((self.level[p:, 0], self.row[p:, 0], found))]
+        if scans:  # for each rank and piece; rank 0 of an exscan has no result
+            total = (np.cumsum(marks) - (0 if operation == "scan" else marks))[:, None]
+            found = (total == 0) | ((self.level[p:] >= 0) & (self.mark[p:] == total))
+            final = np.stack((self.level[p:], self.row[p:], found))
+            self.finals = [final[:, :, :1] if (final == final[:, :, :1]).all() else final]
         if any((found != 1).any() for *_, found in self.finals):
             raise Unsupported(UNKNOWN_ORDER)
+        finals = [final[:2] if scans else final[:2, None] for final in self.finals]
+        self.results = [_simplified(level.clip(0), row) for level, row in finals]
+        self.piece = np.repeat(np.arange(pieces), np.diff(self.bounds))  # of each element
         del self.level, self.row, self.mark
         last_use = np.zeros(len(self.levels) + 1, np.int64)  # by level: last index in `levels` that refers to it
         for at, references in enumerate(self.levels):
@@ -122,14 +126,14 @@ class Reduction:
 
     def combined(self, operands: list[Any], kernel: Any, group: int = 0) -> Any:
         """Return the result of a group from `operands`, one array per rank; in a scan, the result has a row per rank."""
-        wide, final = max(1, MOST_BYTES // (self.p * operands[0].itemsize)), self.finals[group % len(self.finals)]
+        wide, final = max(1, MOST_BYTES // (self.p * operands[0].itemsize)), self.results[group % len(self.results)]
         parts = [self._columns(operands, kernel, final, i, i + wide) for i in range(0, self.elements, wide)]
         found = parts[0] if len(parts) == 1 else np.concatenate(parts, 1)
         return found if self.scans else found[0]
 
-    def _columns(self, operands: list[Any], kernel: Any, final: Ints, start: int, stop: int) -> Any:
+    def _columns(self, operands: list[Any], kernel: Any, final: Reference, start: int, stop: int) -> Any:
         """Combine the elements from `start` to `stop`."""
-        piece = np.repeat(np.arange(len(self.bounds) - 1), np.diff(self.bounds))[start:stop]
+        piece = self.piece[start:stop]
         if start or stop < self.elements:
             operands = [one[start:stop] for one in operands]
         values: list[Any] = [np.concatenate(operands).reshape(self.p, -1)]
@@ -139,8 +143,7 @@ class Reduction:
             values.append(result)
             for level in self.unused[at]:
                 values[level] = None
-        shape = (-1, 1) if self.scans else (1, -1)
-        return _taken(values, _simplified(np.maximum(final[0], 0).reshape(shape), final[1].reshape(shape)), piece)
+        return _taken(values, final, piece)
 
 
 def _simplified(level: Ints, row: Ints) -> Reference:

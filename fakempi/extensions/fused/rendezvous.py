@@ -11,9 +11,9 @@ schedule, or whose result would not be exact, is emulated.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from math import inf
-from operator import gt, itemgetter
+from operator import attrgetter, gt
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from fakempi.core.network.express import Express
 from fakempi.errors.classes import ERR_OTHER
 from fakempi.extensions.fused.array_clocks import Costs, Outcome, Undetermined, outcome_of
 from fakempi.extensions.fused.object_values import ObjectResults, ObjectSchedule
+from fakempi.extensions.fused.pending_call import FusedCall
 from fakempi.extensions.fused.programs import FusedProgram
 from fakempi.extensions.fused.reductions import Reduction, Unsupported
 from fakempi.extensions.fused.results import Results
@@ -32,9 +33,6 @@ from fakempi.extensions.fused.step_simulator import RankSimulator, SimulatorBetw
 from fakempi.extensions.fused.undoing import Snapshot, Watch
 from fakempi.mpi.base.mpi_errors import mpi_error
 from fakempi.mpi.base.process import Universe
-from fakempi.mpi.base.rendezvous import Rendezvous
-from fakempi.mpi.base.waiting import Completion
-from fakempi.mpi.collective.block_sizes import BlockSizes
 from fakempi.mpi.collective.fused_case import REDUCING, CallCounts, FusedCase, why_not_combined
 from fakempi.mpi.failures.state import FailureState
 
@@ -43,33 +41,10 @@ NEUTRAL = (Layer.FUSED, Layer.ISOLATION, Layer.RANK_STATE, Layer.UNSAFE_SENDS)
 """Layers whose subscribers may be present while ranks wait: they change nothing on which a message depends."""
 
 
+FREE_AT, QUEUE, SINCE = attrgetter("free_at"), attrgetter("queue"), attrgetter("since")
+
 OBJECTS_APART = "it combines objects, and its ranks do not wait for each other"
 """Why a reduction of objects is emulated whose outcome is not computed for all ranks at once."""
-
-
-class FusedCall(Rendezvous):
-    """One call: the ranks that have called, with their times, their order and their data."""
-
-    __slots__ = ("arrived", "complete", "is_special", "outcome", "ports", "program", "reason", "results", "side", "sizes",
-        "starts", "tasks", "waits")  # fmt: skip
-
-    def __init__(self, side: Any, program: FusedProgram, results: Results | ObjectResults, waits: bool) -> None:
-        self.side, self.program, self.results = side, program, results
-        self.waits = waits  # whether its ranks wait until all have called
-        self.arrived = 0  # the number of ranks that wait
-        self.tasks: list[Any] = [None] * program.p if waits else []  # rank -> its task; None until it waits
-        self.starts: list[Time] = [0] * program.p if waits else []  # rank -> when it called
-        self.ports: tuple[list[Any], list[Any]] | None = None  # the output and the input ports of its ranks
-        case = program.case
-        self.is_special = bool(case.q or case.objects or case.sized or case.sizes_b)  # whether `_prepare` applies
-        self.reason = Completion(self)  # of the ranks that wait, for reports
-        self.outcome: Outcome | None = None  # once all have called
-        self.complete = False  # whether they have been booked for their ends
-        self.sizes = BlockSizes(program.case, program.messages)
-
-    def missing(self) -> list[int]:
-        """The numbers of the processes that have not called, for reports."""
-        return [number for number, task in zip(self.side.members, self.tasks, strict=True) if task is None]
 
 
 class FusedService:
@@ -80,7 +55,7 @@ class FusedService:
         self.universe, self.loop, self.network, self.always = universe, universe.loop, universe.network, always
         self.pending: list[FusedCall] = []  # calls whose ranks wait until all have called, in the order of the first ones
         self.snapshot: Snapshot | None = None  # of the moment before the first of them
-        self.waiting = 0  # the number of ranks that wait for them
+        self.outcomes: dict[tuple[FusedProgram, Time], Outcome] = {}  # of pending calls whose ranks have called at one time
         self.first_end = self.last_start = inf  # among pending calls that all their ranks have made: of a rank, a message
         self.why_never: str | None = None  # why no call of this run is fused; None before the first call
         self.waits = False  # whether ranks may wait until all have called
@@ -96,7 +71,7 @@ class FusedService:
         if found is None:
             if len(self.programs) >= 64:
                 self.programs.clear()
-            found = self.programs[case.key] = FusedProgram(case)
+            found = self.programs[case.key] = FusedProgram(case, len(self.universe.processes))
         return found
 
     def count_emulated(self, entry: Any, why: str) -> None:
@@ -119,6 +94,9 @@ class FusedService:
             call = self._first_or_emulated(comm, entry, program, op, arrays)
             if call is None:
                 return False
+        if call.entry is not None:
+            call.enter(comm, comms, tag, arrays)
+            return True
         rank, results = comm._rank, call.results
         if call.is_special:
             if program.case.q and comm._side is not comm._context.sides[program.case.leads]:
@@ -128,18 +106,7 @@ class FusedService:
         elif arrays:
             results.store(rank, arrays)
         if call.waits:
-            loop = self.loop
-            task = loop.running
-            task.reason, task.since = call.reason, loop.now
-            call.tasks[rank], call.starts[rank] = task, loop.now
-            call.arrived += 1
-            self.waiting += 1
-            if call.arrived == program.p:
-                self._all_called(call)
-            elif loop.subscribers is self.subscribers:  # `_wait`, inlined: a frame less for each rank that waits
-                Loop.wait(loop)
-            else:
-                self._wait()
+            call.wait_for_all(rank)
         if not call.complete:
             if program.case.objects and results.missing:  # the sizes of messages are not known
                 self._emulate(call, entry, OBJECTS_APART)
@@ -157,7 +124,7 @@ class FusedService:
         if entry.fused is None and self.pending and program.p > 1 and not self._may_wait(program, comm):
             self.undo_pending()  # ranks that wait for other calls may make this call, too
         if entry.fused is None:
-            entry.fused = self._new_call(comm, program, op, arrays)
+            entry.fused = self._new_call(comm, entry, program, op, arrays)
         if entry.fused.__class__ is not str:
             return entry.fused  # type: ignore[no-any-return]  # entries have no type here
         self.count_emulated(entry, entry.fused)
@@ -209,7 +176,9 @@ class FusedService:
             self._wait()
         return True
 
-    def _new_call(self, comm: Any, program: FusedProgram, op: Any, arrays: tuple[Any, ...]) -> FusedCall | str:
+    def _new_call(
+        self, comm: Any, entry: Any, program: FusedProgram, op: Any, arrays: tuple[Any, ...]
+    ) -> FusedCall | str:
         """Return a new call, for its first rank, or why it is emulated."""
         why, waits = self._why_not(program, op, arrays), False
         if not why:
@@ -220,9 +189,13 @@ class FusedService:
         if why:
             return why
         results = ObjectResults(program) if program.case.objects else Results(program, op, self.emulate)
-        call = FusedCall(comm._side, program, results, waits)
+        call = FusedCall(self, comm._side, program, results, waits)
         if waits:
             self.pending.append(call)
+            if not call.is_special:
+                call.entry, entry.enter = entry, call.enter
+                if arrays:
+                    results.store(comm._rank, arrays)
         return call
 
     def _why_not(self, program: FusedProgram, op: Any, arrays: tuple[Any, ...]) -> str:
@@ -298,7 +271,7 @@ class FusedService:
             return False
         if not found.has_all_other_tasks() or (found.due_later and not program.synchronizing):
             return False
-        self.snapshot, self.waiting, self.first_end, self.last_start = found, 0, inf, -inf
+        self.snapshot, self.first_end, self.last_start = found, inf, -inf
         loop.subscribe(self.watch)
         self.network.subscribe(self.watch)
         self.subscribers = loop.subscribers if loop.subscribers in self.neutral else None
@@ -306,9 +279,9 @@ class FusedService:
 
     def _close(self) -> list[FusedCall]:
         """End the pending calls, and return them: no rank waits for them any longer."""
-        calls, self.pending, self.snapshot = self.pending, [], None
+        calls, self.pending, self.snapshot, self.outcomes = self.pending, [], None, {}
         for call in calls:
-            call.reason.end = self.loop.now
+            call.close()
         self.loop.unsubscribe(self.watch)
         self.network.unsubscribe(self.watch)
         return calls
@@ -332,28 +305,29 @@ class FusedService:
         except Undetermined:
             self.undo_pending(undetermined=True)
             return
-        if self.waiting == len(loop.tasks) and all(each.outcome for each in self.pending):
+        if all(each.outcome for each in self.pending) and sum(each.arrived for each in self.pending) == len(loop.tasks):
             self._book_ends(self._close())
         self._wait()
 
     def _book_ends(self, calls: list[FusedCall]) -> None:
         """Book the ranks of the calls for the times at which they leave them."""
-        loop, bookings = self.loop, list[tuple[Time, Time, list[Any]]]()
+        loop, bookings = self.loop, dict[tuple[Time, Time], list[Any]]()
         for call in calls:
             call.complete, call.program.undetermined = True, 0
-            bookings += self._use_ports(call)
+            for times, tasks in self._use_ports(call).items():
+                bookings.setdefault(times, []).extend(tasks)
             call.results.compute()
             if loop.wait_tracker is not None:
                 loop.wait_tracker.synchronized(call.tasks)
         # The agenda relies on entries of one time that were booked later having been added later.
-        for at, end, tasks in sorted(bookings, key=itemgetter(0)):
+        for (at, end), tasks in sorted(bookings.items(), key=lambda each: each[0][0]):
             loop.run_at(end, tasks[0])
             loop.items_at[end] += tasks[1:]
             for task in tasks:
                 task.booked = at
 
-    def _use_ports(self, call: FusedCall) -> Iterable[tuple[Time, Time, list[Any]]]:
-        """Set the ports of the ranks as the call leaves them; return when each end was known, the end, and the tasks."""
+    def _use_ports(self, call: FusedCall) -> dict[tuple[Time, Time], list[Any]]:
+        """Set the ports of the ranks as the call leaves them; return tasks by when their end was known, and their end."""
         assert call.outcome is not None
         assert call.ports is not None
         ends, booked, out_free, into_free, counts, _ = call.outcome
@@ -368,7 +342,7 @@ class FusedService:
                 into.free_at = into_free
                 into.received += received
                 into.bytes_received += bytes_received
-            return [(float(booked), float(ends), tasks)]
+            return {(float(booked), float(ends)): tasks}
         columns = [each.tolist() for each in (out_free, into_free, *counts)]
         for out, into, out_end, into_end, sent, bytes_sent, received, bytes_received in zip(
             outs, intos, *columns, strict=True
@@ -378,20 +352,31 @@ class FusedService:
             out.bytes_sent += bytes_sent
             into.received += received
             into.bytes_received += bytes_received
-        return zip(booked.tolist(), ends.tolist(), ([task] for task in tasks), strict=True)
+        found: dict[tuple[Time, Time], list[Any]] = {}
+        for times, task in zip(zip(booked.tolist(), ends.tolist(), strict=True), tasks, strict=True):
+            found.setdefault(times, []).append(task)
+        return found
 
     def _outcome(self, call: FusedCall) -> Outcome:
-        members, starts, out, into = call.side.members, call.starts, self.network.out, self.network.into
-        ports = call.ports = [out[one] for one in members], [into[one] for one in members]
+        members, out, into = call.side.members, self.network.out, self.network.into
+        starts, ports = list(map(SINCE, call.tasks)), ([out[one] for one in members], [into[one] for one in members])
+        call.ports = ports
         if not set(map(type, starts)) <= {int, float}:
             raise Undetermined("clocks are no floats")
-        out_free, into_free = ([port.free_at for port in each] for each in ports)
-        if any([port.queue for each in ports for port in each]) or any(map(gt, out_free, starts)):
+        out_free, into_free = (list(map(FREE_AT, each)) for each in ports)
+        if any(any(map(QUEUE, each)) for each in ports) or any(map(gt, out_free, starts)):
             raise Undetermined("messages wait for ports, or a rank calls while it sends")
+        in_step = starts.count(starts[0]) == len(starts) and max(into_free) <= starts[0]
+        key = call.program, starts[0]
+        if in_step and key in self.outcomes:
+            return self.outcomes[key]
         cost = self.universe.cost
         rate = 0 if call.program.case.objects else cost.compute_per_byte
         costs = Costs._make((*cost.linear, rate, self.universe.processes[0].eager_limit))
-        return outcome_of(call.results.rounds(), starts, into_free, costs)
+        outcome = outcome_of(call.results.rounds(), starts, into_free, costs)
+        if in_step and not call.program.case.objects:  # the sizes of whose messages depend on the objects
+            self.outcomes[key] = outcome
+        return outcome
 
 
 def register(universe: Universe, emulate: Callable[..., list[Any]]) -> None:

@@ -28,7 +28,10 @@ class Results:
         self.arrays: list[Any] = [None] * self.p  # rank -> the arrays that it passes; None until it enters the call
         self.missing = [len(group) for group in self.groups]  # group -> the number of its ranks that have not entered
         self.phantoms: bool | None = None  # whether the arrays are phantoms, once known: all ranks have them, or none has
-        self.same: Any = None  # the data that every rank receives, once known, if that is all there is to write
+        # once all ranks have called, in frequent cases: the data that every rank receives, or one row for each rank
+        self.same: Any = None
+        self.rows: Any = None
+        self.target = 1  # which of its arrays a rank receives them in
         self.values: dict[int, Any] = {}  # group -> the data that ranks receive from it, once they are known
         self.starts: dict[int, list[int]] = {}  # group -> where blocks of different sizes begin
         self.known: dict[Any, Any] = {}  # scan: missing ranks -> results; alltoallv: rank -> where its blocks begin
@@ -40,11 +43,20 @@ class Results:
         self.arrays[rank] = arrays
         self.missing[rank >= self.groups[0].stop] -= 1
 
+    def count_missing(self) -> None:
+        """Count the ranks that have not entered; ranks that wait for the call only put their arrays into the list."""
+        self.missing = [self.arrays[group.start : group.stop].count(None) for group in self.groups]
+
     def write(self, rank: int) -> None:
         """Write the result of a rank that leaves the call to its array."""
         arrays = self.arrays[rank]
         if self.same is not None:
-            arrays[1][...] = self.same
+            if arrays:
+                arrays[self.target][...] = self.same
+            return
+        if self.rows is not None:
+            if (into := arrays[self.target]) is not None:
+                into[...] = self.rows[rank]
             return
         if not arrays or not self.program.transfers_data or self.phantoms:
             return
@@ -101,6 +113,13 @@ class Results:
             results = self.program.reduction.combined(operands, self._kernel())
             if not self._uncertain(operands, results):
                 self.values[0] = results
+                if self.operation == "scan":
+                    self.rows = results
+        elif self.operation == "bcast" and len(self.groups) == 1:
+            self.target, self.same = 0, self.arrays[self.root][0].copy()  # the root may change its data once it has left
+            self.arrays[self.root] = ()
+        elif self.operation == "scatter" and len(self.groups) == 1:
+            self.rows = self.arrays[self.root][0].copy().reshape(self.p, -1)
 
     def _leave_copy(self, rank: int) -> None:
         """Copy the data of a rank that leaves while other ranks need them."""

@@ -6,13 +6,15 @@ The module may be loaded at any time, so `patch` looks for it whenever a rank st
 from __future__ import annotations
 
 import sys
-from logging import LogRecord
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fakempi.core.kernel.loop import Ended
 from fakempi.core.kernel.task import Task
 from fakempi.extensions.threads.current import current_task
 from fakempi.extensions.threads.raw import monotonic
+
+if TYPE_CHECKING:
+    from logging import LogRecord
 
 
 def clock() -> float:

@@ -78,8 +78,8 @@ class CallEntry:
     """A collective call as the first rank made it, the traffic of all ranks in it, and the number of ranks still missing."""
 
     __slots__ = (
-        "call", "declared_at", "facts", "fused", "mentions", "missing", "rank_name", "recipe", "site", "sites", "traffic",
-        "types",
+        "call", "declared_at", "enter", "facts", "fused", "mentions", "missing", "rank_name", "recipe", "site", "sites",
+        "traffic", "types",
     )  # fmt: skip
 
     def __init__(self, call: str, site: str, facts: Mapping[str, object], missing: int) -> None:
@@ -88,6 +88,7 @@ class CallEntry:
         self.recipe: Any = None  # of the first rank, if it has one: equal recipes imply equal arguments
         # the pending fused call, or the reason why it is not fused; None until a rank runs the call
         self.fused: object = None
+        self.enter: Any = None  # while ranks wait for a fused call: makes it on the next rank
         self.declared_at: dict[str, tuple[str, str | None]] = {}  # site and rank, of facts that the first rank did not know
         self.sites: dict[int, str] = {}  # slot -> call site, of the ranks that have made the call
         self.types: dict[int, tuple[TypeSignature, int, str]] = {}  # signature, the process that declared it, its call site

@@ -120,6 +120,9 @@ class CachedCalls(CollectivePlans):
             entry.missing -= 1
         if recipe.lists:
             arrays += recipe.lists
+        if entry is not None and (enter := entry.enter) is not None:
+            enter(self, self._collective_handles, call % TAGS, arrays)
+            return
         comms, tag, universe, program = self._collective_handles, call % TAGS, process.universe, recipe.program
         if universe.recorder is not None:
             region: Any = recipe.region(self, recipe.nbytes)

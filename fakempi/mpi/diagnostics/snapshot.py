@@ -21,7 +21,6 @@ from collections import OrderedDict, defaultdict, deque
 from collections.abc import Iterable, Iterator
 from enum import Enum
 from functools import lru_cache, partial
-from hashlib import blake2b
 from pathlib import PurePath
 from threading import Lock, RLock
 from types import CodeType, FunctionType, GeneratorType, MethodType, ModuleType
@@ -200,7 +199,11 @@ class _SnapshotWalk:
         self.nbytes += len(raw)
         if self.nbytes > MAX_NBYTES:
             raise Opaque(f"more than {MAX_NBYTES:,} bytes")
-        self.out.append(raw if len(raw) <= MAX_VERBATIM else blake2b(raw, digest_size=16).digest())
+        if len(raw) > MAX_VERBATIM:
+            from hashlib import blake2b  # most runs never need it
+
+            raw = blake2b(raw, digest_size=16).digest()
+        self.out.append(raw)
 
     def _content(self, value: Any, kind: type) -> Iterable[object] | None:
         if isinstance(value, (np.ndarray, np.generic)):

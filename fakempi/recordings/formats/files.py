@@ -24,14 +24,24 @@ def numbered(directory: Path, pattern: str) -> dict[int, Path]:
     return found
 
 
+def starts_with(path: Path, beginning: bytes) -> bool:
+    """Return whether a file can be read, and starts with these bytes."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(beginning)) == beginning
+    except OSError:
+        return False
+
+
 def all_ranks(files: dict[int, Path], ranks: int, directory: Path) -> list[Path]:
     """Return the files of all ranks in order; RecordingError if one is absent."""
     if not 0 < ranks <= MAX_RANKS:
         raise RecordingError(f"the number of ranks, {ranks:,}, is not between 1 and {MAX_RANKS:,}.", directory)
     absent = [rank for rank in range(ranks) if rank not in files]
     if absent:
-        others = f" and {len(absent) - 1:,} more" if len(absent) > 1 else ""
-        raise RecordingError(f"the files of {ranks:,} ranks are expected; that of rank {absent[0]}{others} is absent.", directory)
+        one = f"rank {absent[0]} has none"
+        which = one if len(absent) == 1 else f"{len(absent):,} ranks have none, such as rank {absent[0]}"
+        raise RecordingError(f"the files of {ranks:,} ranks are expected, and {which}.", directory)
     return [files[rank] for rank in range(ranks)]
 
 

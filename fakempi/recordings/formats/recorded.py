@@ -6,11 +6,11 @@ import json
 from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
 from struct import error as StructError
-from typing import Any
+from typing import Any, NoReturn
 
 from fakempi.errors.recordings import RecordingError
 from fakempi.recordings.events import ANY, OPERATIONS
-from fakempi.recordings.formats.files import ByteProgress, all_ranks, numbered
+from fakempi.recordings.formats.files import ByteProgress, all_ranks, numbered, starts_with
 from fakempi.recordings.recording import Recording, RecordingBuilder
 from fakempi.recordings.writing import EventWriter
 
@@ -23,12 +23,7 @@ WRONG = (ValueError, IndexError, KeyError, OverflowError, StructError)
 
 def recognizes(path: Path) -> bool:
     """Return whether this is a directory of the recorder, or its file of rank 0."""
-    first = path / "rank-0.txt" if path.is_dir() else path
-    try:
-        with first.open("rb") as file:
-            return file.read(len(FIRST_LINE) - 1) == FIRST_LINE[:-1].encode()
-    except OSError:
-        return False
+    return starts_with(path / "rank-0.txt" if path.is_dir() else path, FIRST_LINE[:-1].encode())
 
 
 def read(path: Path, progress: Callable[[float], None]) -> Recording:
@@ -112,7 +107,7 @@ class _RankReader:
             reason = "the file has no `end`: the rank was killed, or the program is still running."
             raise RecordingError(reason, self.path, line=number)
 
-    def _reject(self, number: int, line: bytes) -> None:
+    def _reject(self, number: int, line: bytes) -> NoReturn:
         text = line[:60].decode("utf-8", "replace").strip()
         raise RecordingError(f"not a line of the recorder: {text!r}.", self.path, line=number) from None
 
@@ -160,7 +155,15 @@ class _RankReader:
             return
         dest, tag, sent = map(int, words[5:8])
         self.writer.sendrecv(
-            dest, tag, sent, _any(words[8]), _any(words[9]), int(words[10]), self._number(words[4]), site=site, seconds=seconds
+            dest,
+            tag,
+            sent,
+            _any(words[8]),
+            _any(words[9]),
+            int(words[10]),
+            self._number(words[4]),
+            site=site,
+            seconds=seconds,
         )
 
     def _wait(self, words: list[str]) -> None:

@@ -5,6 +5,7 @@ ticks          labels and minor ticks of axes
 calibration    the fit of a calibration, and its errors
 comparison     the times of algorithms as curves, speedups, ratios
 curves         which curves a comparison draws, and how they look
+makespans      the modeled time of a recorded run by algorithms and machines, as bars
 heatmap        the fastest algorithm over numbers of ranks and sizes
 run            timeline, matrix and wait states of a run
 timeline       the states of ranks over time

@@ -77,6 +77,8 @@ def test_a_reduction_combines_every_operand(algorithm: Algorithm, p: int) -> Non
             ("allreduce", "two_level"),  # its outer part is recursive doubling
             ("scan", "recursive_doubling"),
             ("scan", "two_level"),
+            ("scan", "doubly_pipelined_tree"),
+            ("exscan", "doubly_pipelined_tree"),
             ("exscan", "recursive_doubling"),
             ("reduce_scatter", "recursive_doubling"),  # of vectors that contain all blocks not yet sent
             ("reduce_scatter_block", "recursive_doubling"),

@@ -37,6 +37,7 @@ REFUSED = {
     *(("allgather", name) for name in ("locality_bruck", "multi_lane", "two_level")),
     *((operation, "two_level") for operation in ("allreduce", "gather", "reduce", "scatter")),
     *((operation, "multi_lane") for operation in ("allreduce", "alltoall")),
+    *((operation, name) for operation in ("scan", "exscan") for name in ("chain", "doubly_pipelined_tree")),
     ("gatherv", "ring"),
     ("gather", "linear_sync"),
 }  # fmt: skip

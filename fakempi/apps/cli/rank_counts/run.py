@@ -24,7 +24,7 @@ from fakempi.apps.cli.searches.recorded_input import RecordedInput, restored_inp
 from fakempi.core import options as parse
 from fakempi.core.rank_numbers import are_several
 from fakempi.errors.plurals import counted
-from fakempi.processes.program import wants_processes
+from fakempi.processes.requests import wants_processes
 
 
 def run_script(options: Namespace) -> int:

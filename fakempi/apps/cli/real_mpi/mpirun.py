@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -114,4 +113,6 @@ def write_commands(directory: Path) -> Path:
 def permanent_directory() -> Path:
     """Return a directory with both commands for PATH; there is one per user and Python interpreter."""
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    import hashlib
+
     return write_commands(Path(cache, "fakempi", "mpirun-" + hashlib.sha256(sys.executable.encode()).hexdigest()[:12]))

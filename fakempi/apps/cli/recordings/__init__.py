@@ -1,8 +1,9 @@
 """`fakempi replay`: recorded runs of applications.
 
-options   the options
-commands  the command
-tables    what it prints
-records   the same as plain values, for JSON
-progress  a bar on standard error
+options     the options
+commands    the command
+tables      its output for one machine
+comparison  its output and figure with --compare
+records     the same as plain values, for JSON
+progress    a bar on standard error
 """

@@ -1,4 +1,4 @@
-"""What `fakempi replay` prints: the modeled time, what ranks do in it, and the collective calls by call site."""
+"""The output of `fakempi replay`: the modeled time, its parts, and the collective calls by call site."""
 
 from __future__ import annotations
 

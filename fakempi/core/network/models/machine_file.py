@@ -29,11 +29,6 @@ from fakempi.errors import MPIError, MPIValueError, printable
 from fakempi.errors.classes import ERR_ARG
 from fakempi.errors.files import read_bytes
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
 VERSION = 1
 """The version of the format that this module reads and `fakempi calibrate` writes."""
 
@@ -76,6 +71,10 @@ def parse_machine(text: str, path: str = "machine file", overrides: Mapping[str,
     """Return the cost model of the text of a machine file."""
     if _LONG_KEY.search(text):
         raise MPIValueError(ERR_ARG, f"{path} is not a machine file: a key has more than 50 parts.")
+    if sys.version_info >= (3, 11):  # imported by runs that read a machine file
+        import tomllib
+    else:
+        import tomli as tomllib
     try:
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

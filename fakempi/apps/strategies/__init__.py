@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from collectives.distributions import DISTRIBUTIONS
+from fakempi.apps.strategies.distribution_order import edges, in_order
 from fakempi.modelcheck.steering.token import UNLIMITED, LibraryMode, write
 
 
@@ -57,8 +57,12 @@ def distributions(total: int | st.SearchStrategy[int], ranks: int) -> st.SearchS
     """A total distributed over `ranks` ranks: how many elements each rank has.
 
     About half of the distributions are cases that break programs (all elements on one rank, ranks without elements, one
-    element fewer on one rank than on the others), or those of Träff et al.; the others are arbitrary. A failure that the
-    first case shows, all elements on rank 0, shrinks to that case; another one may shrink to an arbitrary distribution.
+    element fewer on one rank than on the others, blocks of equal size with a smaller or larger last one), or those of Träff
+    et al.; the others are arbitrary. If there are at most 96 distributions, all of them are cases.
+
+    A failure shrinks to the smallest distribution, which is the first case that fails. The first cases are those of
+    `edge_distributions(total, ranks)`. If no case fails, it shrinks to a distribution from which no small change leads to a
+    smaller one, but a smaller one may exist. A total that is drawn shrinks like other integers.
 
     Parameters
     ----------
@@ -78,12 +82,7 @@ def totals(max_total: int = 1024) -> st.SearchStrategy[int]:
 def _distributed(total: int, ranks: int) -> st.SearchStrategy[list[int]]:
     if total < 0 or ranks < 1:
         raise ValueError(f"distributions: {total} elements on {ranks} ranks; use at least 0 elements and 1 rank.")
-    named = [list(distribution(total, ranks)) for distribution in DISTRIBUTIONS.values()]
-    known = [*edge_distributions(total, ranks), *named]
-    known = [one for index, one in enumerate(known) if one not in known[:index]]  # each once
-    cuts = st.lists(st.integers(0, total), min_size=ranks - 1, max_size=ranks - 1).map(sorted)
-    free = cuts.map(lambda drawn: [end - start for start, end in zip([0, *drawn], [*drawn, total], strict=True)])
-    return st.one_of(st.sampled_from(known), free)
+    return in_order(total, ranks)
 
 
 def edge_distributions(total: int, ranks: int) -> list[list[int]]:
@@ -92,17 +91,4 @@ def edge_distributions(total: int, ranks: int) -> list[list[int]]:
     >>> edge_distributions(6, 3)
     [[6, 0, 0], [0, 6, 0], [0, 0, 6], [0, 3, 3], [3, 3, 0], [2, 2, 2], [3, 2, 1], [1, 2, 3]]
     """
-    found = [[total if rank == owner else 0 for rank in range(ranks)] for owner in sorted({0, ranks // 2, ranks - 1})]
-    if ranks > 1:
-        others = _even(total, ranks - 1)
-        found += [[0, *others], [*others, 0]]
-    even = _even(total, ranks)
-    found.append(even)
-    if ranks > 1 and even[-1] > 0:
-        found += [[even[0] + 1, *even[1:-1], even[-1] - 1], [even[0] - 1, *even[1:-1], even[-1] + 1]]
-    return [one for index, one in enumerate(found) if one not in found[:index]]
-
-
-def _even(total: int, ranks: int) -> list[int]:
-    """Return an even distribution; the first ranks have one element more if there is a remainder."""
-    return [total // ranks + (rank < total % ranks) for rank in range(ranks)]
+    return [list(shares) for shares in edges(total, ranks)]

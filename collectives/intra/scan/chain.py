@@ -1,0 +1,37 @@
+"""Scan by a pipelined chain: segments of the prefixes follow each other along the ranks.
+
+The message is cut into n segments of at most `segment_bytes`. Rank r receives segment k of the result of ranks 0 .. r-1 from
+r-1 while it sends segment k-1 of its own result to r+1. It then combines segment k of its operand, as right operand, with
+the received segment.
+
+    p = 4, n = 3   start    1st      2nd      3rd      4th      5th       (number of operands in each segment)
+    rank 0         111      111      111      111      111      111
+    rank 1         111      211      221      222      222      222
+    rank 2         111      111      311      331      333      333
+    rank 3         111      111      111      411      441      444
+
+Rounds   n+p-2    Sent per rank   m bytes, the last rank none    Scratch   a segment, rank 0 none
+Time     (n+p-2) t_s + (m + (p-2) b) (t_w + c); b is the longest segment
+Fits     any p; segment_bytes > 0; any op, in rank order
+Bits     depend on the operands only
+Best     long messages on few ranks: about m (t_w + c), near the lower bound once n is well above p
+Source   folklore; Sanders, Träff, Parallel Prefix (Scan) Algorithms for MPI, EuroPVM/MPI 2006, doi:10.1007/11846802_15,
+         compare it with pipelined trees
+"""
+
+from __future__ import annotations
+
+from collectives.catalogue.declaration import algorithm
+from collectives.patterns.prefixes.chain import chain_claims, inclusive_prefixes
+from collectives.patterns.segmented import SEGMENT_BYTES
+from collectives.tools.blocks import load
+from collectives.tools.protocol import Buffer, Comm, Op
+
+
+@algorithm(in_order=True, **chain_claims(inclusive=True))
+def scan_chain(
+    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, segment_bytes: int = SEGMENT_BYTES, tag: int = 0
+) -> None:
+    """Leave the result of ranks 0 .. r in `recvbuf`; if `sendbuf` is None, `recvbuf` holds the operand."""
+    load(recvbuf, sendbuf)
+    inclusive_prefixes(comm, recvbuf, op, tag, segment_bytes)
