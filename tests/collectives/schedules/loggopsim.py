@@ -33,8 +33,10 @@ COLUMNS = (
     Parameters(L=1000, o=0, g=0, G=1),
     DEFAULTS,
     DEFAULTS._replace(S=1000),
-    Parameters(L=1000, o=700, g=3000, G=1, O=2, S=100_000),
+    Parameters(L=2000, o=700, g=3000, G=1, O=2, S=100_000),
 )
+
+FAMILIES = {True: "the messages of a nic have one receiver", False: "messages compete for the receiver's nic"}
 
 EXAMPLES = {
     "ends": "rank 0 { a: calc 500 b: calc 300 cpu 1 requires a }",
@@ -98,9 +100,8 @@ def catalogue() -> Iterator[Schedule]:
                 yield schedule
 
 
-def ladder(number: int, simulator: Simulator) -> Iterator[str]:
+def ladder(schedules: Sequence[Schedule], simulator: Simulator) -> Iterator[str]:
     """For each rule the number of schedules that have our times if LogGOPSim's rules are changed up to this one."""
-    schedules = [random_units(seed) for seed in range(number)]
     columns: list[list[int]] = []
     for parameters in COLUMNS:
         real, here = ([times(one, parameters) for one in schedules] for times in (simulator, ours))
@@ -129,11 +130,13 @@ def report(simulator: Simulator, number: int, files: Sequence[Path]) -> Iterator
     all_ranks, last = (sum(line.endswith(words) for line in lines) for words in ("all ranks", ("all ranks", "last rank")))
     equal = f"equal times of all ranks {all_ranks}, of the last rank {last}"
     yield f"{len(lines)} schedules of the catalogue on 16 ranks: {equal}"
-    yield f"\n{number} random schedules: how many have equal times of all ranks"
+    yield "\nhow many random schedules have equal times of all ranks"
     for letter in Parameters._fields:
         values = (getattr(column, letter) for column in COLUMNS)
         yield f"{letter:<34}" + "".join(f"{'none' if value == 1 << 30 else value:>9}" for value in values)
-    yield from ladder(number, simulator)
+    for partners, text in FAMILIES.items():
+        yield f"{number} schedules, {text}"
+        yield from ladder([random_units(seed, partners) for seed in range(number)], simulator)
 
 
 def main() -> None:

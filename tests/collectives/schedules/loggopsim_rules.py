@@ -4,8 +4,7 @@ With no rule changed, `Ladder` has the times of LogGOPSim; with all of `RULES` c
 a LogGP model. Each rule is one difference, so the number of schedules with equal times shows what a rule is worth. The rules
 of LogGOPSim were read in its source (commit in loggopsim.out), and this loop was written from them.
 
-The schedules are those of `units_oracle.random_units`: tags are unique, and messages of a nic have one receiver. So messages
-do not compete for a receiver's nic, and this loop has no rule for that.
+The schedules are those of `units_oracle.random_units`, whose tags are unique.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from typing import NamedTuple
 
 from collectives.schedules import Schedule, Step
 
-RULES = ("ends", "processor", "gap", "sent", "rendezvous", "posting", "order")
+RULES = ("ends", "processor", "gap", "sent", "rendezvous", "posting", "nic", "order")
 """In the order in which `loggopsim` changes them; docs/schedules.md describes them in this order.
 
 ends        an operation starts after the ends of those that it requires (LogGOPSim: as soon as its own cpu is free)
@@ -27,10 +26,12 @@ sent        a send ends when its last byte has left (LogGOPSim: after o)
 rendezvous  a message of more than S bytes leaves when its receive has started (LogGOPSim: at once, but its send ends later)
 posting     sends and receives start when their cpu is free (LogGOPSim: a send starts when its nic is free as well, and a
             receive does not wait for a cpu that was taken after the receive became ready)
+nic         a message waits for the nic of its receive, for max(o, g) + (n-1) G of each message before it, and delays its
+            sender (LogGOPSim: the nic with the number that the send has, g + (n-1) G, and its sender is not delayed)
 order       operations that are ready at one time start in the order of the file (LogGOPSim: sends, receives, calculations)
 """
 
-ENDS_FIRST, COMPUTED, STARTS, ENDS, LEAVES = range(5)
+ENDS_FIRST, COMPUTED, STARTS, ENDS, LEAVES, TRAVELS = range(6)
 """The order of events at one time, in our rules: ends that have waited for a cpu, ends of calculations, and so on."""
 
 KINDS = ("send", "recv", "compute")
@@ -59,6 +60,7 @@ class Ladder:
         self.out_free: dict[tuple[int, int], int] = defaultdict(int)
         self.in_free: dict[tuple[int, int], int] = defaultdict(int)
         self.sends = {(s.peer, s.tag): (r, i) for r, i, s in schedule if s.kind == "send"}
+        self.receives = {(r, s.tag): s for r, i, s in schedule if s.kind == "recv"}
         self.posted: dict[tuple[int, int], int] = {}  # receives, by rank and tag
         self.waiting: dict[tuple[int, int], int] = {}  # serials of long sends without a receive, by receiver and tag
         self.arrived: dict[tuple[int, int], int] = {}  # when messages have been received, by receiver and tag
@@ -164,18 +166,35 @@ class Ladder:
         return step.nbytes > self.parameters.S
 
     def leave(self, time: int, serial: int, rank: int, index: int) -> None:
-        """Let a message leave through its nic."""
-        step, each = self.steps[rank][index], self.parameters
-        if (free := self.out_free[rank, step.nic]) > time:
+        """Let a message leave through its nic. If several leave now, the nic with most messages left is the first."""
+        nic = self.steps[rank][index].nic
+        if (free := self.out_free[rank, nic]) > time:
             self.push(free, LEAVES, "leave", rank, index, serial)
-            return
-        more, end = step.nbytes - 1, time + each.o
+        elif "nic" in self.ours:
+            self.out_free[rank, nic] = time + 1  # until `travel` sets it
+            waiting = (self.steps[r][i].nic for _, _, _, action, r, i in self.heap if action == "leave" and r == rank)
+            self.push(time, TRAVELS, "travel", rank, index, serial - 10**6 * sum(other == nic for other in waiting))
+        else:
+            self.travel(time, serial, rank, index)
+
+    def travel(self, time: int, serial: int, rank: int, index: int) -> None:
+        """Let a message that has its nic travel, and end its send."""
+        step, each = self.steps[rank][index], self.parameters
+        more, end, late = step.nbytes - 1, time + each.o, 0
         if "processor" not in self.ours:
             end = self.cpu_free[rank, step.cpu] = time + each.o + more * each.O
         if "sent" in self.ours:
             end = time + each.o + more * each.G
-        self.out_free[rank, step.nic] = time + (max(each.o, each.g) if "gap" in self.ours else each.g) + more * each.G
-        self.push(time + each.o + each.L, LEAVES, "receive", rank, index)
+        hold = (max(each.o, each.g) if "gap" in self.ours else each.g) + more * each.G
+        if "nic" in self.ours:
+            latency = max(0, 2 * each.o + each.L - max(each.o, each.g))
+            into = step.peer, self.receives[step.peer, step.tag].nic
+            late = max(0, self.in_free[into] - time - latency)
+            self.in_free[into] = time + latency + late + max(each.o, each.g) + more * each.G
+            hold += late if latency < hold else 0  # bytes that have not left wait in the sender
+            end += late if latency < end - time else 0
+        self.out_free[rank, step.nic] = time + hold
+        self.push(time + each.o + each.L + late, LEAVES, "receive", rank, index)
         if not self.is_long(step) or "rendezvous" in self.ours:
             self.end_at(end, rank, index)
 
@@ -184,13 +203,16 @@ class Ladder:
         step, each = self.steps[sender][index], self.parameters
         rank, more = step.peer, step.nbytes - 1
         end = time + each.o + more * each.G
-        if "processor" not in self.ours:
-            free = max(self.cpu_free[rank, step.cpu], self.in_free[rank, step.nic])
+        if "nic" not in self.ours:
+            free = self.in_free[rank, step.nic]
+            if "processor" not in self.ours:
+                free = max(free, self.cpu_free[rank, step.cpu])
             if free > time:
                 self.push(free, LEAVES, "receive", sender, index, serial)
                 return
-            end = self.cpu_free[rank, step.cpu] = time + each.o + more * max(each.O, each.G)
             self.in_free[rank, step.nic] = time + each.g + more * each.G
+        if "processor" not in self.ours:
+            end = self.cpu_free[rank, step.cpu] = time + each.o + more * max(each.O, each.G)
         message = rank, step.tag
         self.arrived[message] = end
         if message in self.posted:

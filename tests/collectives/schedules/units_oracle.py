@@ -17,15 +17,23 @@ from collectives.schedules.step import UNKNOWN
 LATENCY = 1000
 
 
-def random_units(seed: int) -> Schedule:
-    """A schedule of two to four ranks with up to three cpus and nics. Times are whole nanoseconds that rarely coincide."""
+def random_units(seed: int, partners: bool = True) -> Schedule:
+    """A schedule of two to four ranks with up to three cpus and nics. Times are whole nanoseconds that rarely coincide.
+
+    Without `partners`, any nic sends to any other, and each rank computes first, so that the first messages of different
+    ranks leave at different times. `Simulation` cannot be used for such a schedule.
+    """
     random = Random(seed)
     ranks, cpus, nics = random.randint(2, 4), random.randint(1, 3), random.randint(1, 3)
     steps: list[list[Step]] = [[] for _ in range(ranks)]
 
     def add(rank: int, kind: str, peer: int = -1, tag: int = 0, nbytes: int = 0, nic: int = 0) -> None:
         count = len(steps[rank])
+        if not (count or partners):
+            steps[rank].append(Step("compute", seconds=random.randint(1, 10**6) * 1e-9))
+            count = 1
         after = {random.randrange(count) for _ in range(random.choice((0, 1, 1, 2)))} if count else set()
+        after = after or ({0} if not partners else after)
         started = {random.randrange(count)} if count and random.random() < 0.2 else set()
         cpu, order = random.randrange(cpus), {"after": tuple(sorted(after)), "after_start": tuple(sorted(started - after))}
         where = Range(UNKNOWN, 0, nbytes)
@@ -41,9 +49,11 @@ def random_units(seed: int) -> Schedule:
         rank = random.randrange(ranks)
         if random.random() < 0.5:
             nic = random.randrange(nics)
-            peer = (rank + 1 + nic % (ranks - 1)) % ranks
+            peer = (rank + 1 + (nic if partners else random.randrange(ranks)) % (ranks - 1)) % ranks
             nbytes = random.randint(1, 300_000)
             add(rank, "send", peer, tag, nbytes, nic)
+            if not partners:
+                nic = random.randrange(nics)
             add(peer, "recv", rank, tag, nbytes, nic)
         else:
             add(rank, "compute")
