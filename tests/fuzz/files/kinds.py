@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable, Sequence
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from random import Random
@@ -29,6 +30,8 @@ from fakempi.machines.writing import machine_text
 from fakempi.trace.columns import COMPUTES, REGIONS, TRANSFERS
 from fakempi.trace.record import Trace
 from tests.fuzz.files import archives
+from tests.recordings.allprof_traces import AllprofRank
+from tests.recordings.dumpi_traces import DumpiRank
 
 VIEWS = "summary,timeline,matrix,waits,critical,blocks,findings"
 
@@ -288,6 +291,49 @@ comm.isend(1, 0)  # fakempi: ignore[message-lost] it is a test
 comm.Barrier()  # fakempi: ignore[send-buffer-overwritten, file-leak]
 """
 
+
+
+def _one(make: Callable[[], bytes]) -> list[bytes]:
+    return [make()]
+
+
+def _recorded_calls(rounds: int = 2) -> bytes:
+    """Return the file of one rank of `python -m fakempi.record`."""
+    lines = ['fakempi recording 1', '{"rank": 0, "ranks": 1, "run": "a"}', "site 1 work.py:12", "comm 2 0 0 0"]
+    for number in range(rounds):
+        lines += [f"send 8100 950 1 S 0 0 5 80 {2 * number}", f"recv 120 95000 1 0 * * 80 {2 * number + 1}"]
+        lines += [f"wait 50 1200 1 {2 * number} {2 * number + 1}:0:5", "coll 5 4000 1 allgatherv 2 0 8 8 c 16 -"]
+    return "\n".join([*lines, "other 1 2 1 Win.Fence", "end 1000 completed", ""]).encode()
+
+
+def _allprof_calls(rounds: int = 2) -> bytes:
+    rank = AllprofRank(0, 1)
+    text = rank.text
+    for _ in range(rounds):
+        rank.text = ""
+        rank.call("Isend", 1, 10, "10,8,8", 0, 5, rank.world, 8000)
+        rank.call("Irecv", 1, 20, "10,8,8", -2, -1, rank.world, 8008)
+        rank.call("Waitall", 2, 8000, 9000, after=100)
+        rank.call("Allgatherv", 1, 3, "10,8,8", 2, 300, "3", 400, "0", "10,8,8", rank.world)
+        text += rank.text
+    rank.text = text
+    return rank.end().encode()
+
+
+def _dumpi_calls(rounds: int = 2) -> bytes:
+    rank = DumpiRank()
+    parts = [rank.data]
+    for _ in range(rounds):
+        rank.data, rank.time = b"", 1.0
+        rank.call("Isend", "ihiihi", 10, 14, 0, 5, 2, 2)
+        rank.call("Irecv", "ihiihi", 20, 14, -1, -1, 2, 3)
+        rank.call("Waitall", "iAS", 2, [2, 3], [(0, -1, -1), (80, 0, 5)])
+        rank.call("Allgatherv", "iihAAhh", 1, 3, 14, [3], [0], 14, 2)
+        parts.append(rank.data)
+    rank.data = b"".join(parts)
+    return rank.end()
+
+
 CALIBRATE = ("calibrate", "--quiet", "-o", "out.toml")
 MEASURED = ("compare", "bcast", "-n", "4", "--bytes", "8", "--no-plot", "--jobs", "1")
 
@@ -330,6 +376,12 @@ KINDS = (
     Kind("pyproject.toml", "pyproject.toml", [("suppressions", "{}")], lambda: [PROJECT],
          lambda: PROJECT * 1 + b'[[tool.fakempi.ignore]]\nkind = "file-leak"\nfile = "a/*.py"\n' * 16_000),
     Kind("comments of a program", "work.py", [("comments", "{}")], lambda: [PROGRAM], lambda: PROGRAM * 5000),
+    *(Kind(f"recording of {name}", file, [("replay", "{}")], partial(_one, make), partial(make, rounds))
+      for name, file, make, rounds in (
+        ("fakempi.record", "rank-0.txt", _recorded_calls, 8000),
+        ("liballprof", "pmpi-trace-rank-0.txt", _allprof_calls, 4000),
+        ("DUMPI", "dumpi-0000.bin", _dumpi_calls, 3000),
+    )),
     Kind("progress of a course", "mpi_course/.fakempi-learn.json", [("learn", "--list"), ("learn", "--hint", "1")],
          lambda: [NOTES], lambda: json.dumps({"passed": {str(number): "a" * 64 for number in range(13_000)}}).encode()),
 )  # fmt: skip
