@@ -3,7 +3,7 @@
     python benchmarks/read_recordings.py [EVENTS]
 
 Four ranks make the same calls: a nonblocking send and receive, the wait for both, and a sum of 32 bytes. The writers of the
-tests write the files. Each format is read in a process of its own.
+tests write the files. Each format is read in a separate process.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
     mpiexec -n 2 python benchmarks/record_overhead.py [REPEATS]
 
 Each row is a pair of times per call: without the recorder, and with it, in the same processes: the smallest of several
-blocks, since other programs only add time. Computing times in the file exclude most of the overhead: the last row is the computing
-time per call that the file has for calls without any computing between them.
+blocks, since other programs only add time. Computing times in the file exclude most of the overhead: the last row is the
+computing time per call that the file has for calls without any computing between them.
 """
 
 from __future__ import annotations

