@@ -141,6 +141,7 @@ def test_another_plugin_for_the_marks_keeps_the_installed_mpi4py(
 
 def test_an_mpi4py_that_is_not_installed_is_emulated(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fakempi.apps.testing.alias._spec_from_other_finders", lambda *_: None)
+    monkeypatch.delitem(sys.modules, "mpi4py", raising=False)  # another test may have imported it
     pytester.makepyfile(package=PACKAGE)
     result, text = run_pytest(pytester, MODULE_LEVEL)
     result.assert_outcomes(passed=2)

@@ -96,6 +96,8 @@ WRONG = {
     "the file is from another run": ('"run": "a"', '"run": "b"'),
     r"rank-1\.txt:2: the file is that of rank 0 of 2": ('"rank": 1', '"rank": 0'),
     r"rank-1\.txt:2: the second line has no JSON": ('"rank": 1', '"rank": [['),
+    r"rank-1\.txt:2: 1,099,511,627,776 ranks are not between": ('"ranks": 2', '"ranks": 1099511627776'),
+    r"rank-1\.txt:3: not a line of the recorder: 'comm 1 0 0'": ("site 1 work.py:12", "comm 1 0 0"),
     r"rank-1\.txt:1: the first line is not": ("fakempi recording 1", "fakempi recording 2"),
 }
 
@@ -118,5 +120,5 @@ def test_a_directory_without_a_rank_is_reported(tmp_path: Path) -> None:
     ):
         read(directory)
     write(tmp_path / "r", pair(), ranks=10**12)
-    with pytest.raises(RecordingError, match="is not between 1 and"):
+    with pytest.raises(RecordingError, match="are not between 1 and"):
         read(directory)

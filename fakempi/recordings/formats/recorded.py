@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from fakempi.errors.recordings import RecordingError
 from fakempi.recordings.events import ANY, OPERATIONS
 from fakempi.recordings.formats.files import ByteProgress, all_ranks, numbered, starts_with
-from fakempi.recordings.recording import Recording, RecordingBuilder
+from fakempi.recordings.recording import MAX_RANKS, Recording, RecordingBuilder
 from fakempi.recordings.writing import EventWriter
 
 FIRST_LINE = "fakempi recording 1"
@@ -31,9 +31,9 @@ def read(path: Path, progress: Callable[[float], None]) -> Recording:
     directory = path if path.is_dir() else path.parent
     files = numbered(directory, PATTERN)
     if 0 not in files:
-        raise RecordingError("the file rank-0.txt is absent.", directory)
+        raise RecordingError("the file rank-0.txt is absent.", path)
     ranks = _header(files[0])["ranks"]
-    paths = all_ranks(files, ranks, directory)
+    paths = all_ranks(files, ranks, path)
     builder = RecordingBuilder(ranks, str(path))
     communicators: dict[Hashable, int] = {}
     counter, seconds, run = ByteProgress(paths, progress), 0.0, None
@@ -67,6 +67,8 @@ def _header(path: Path) -> dict[str, Any]:
         raise RecordingError("the second line has no JSON with rank, ranks and run.", path, line=2) from None
     if type(found["rank"]) is not int or type(found["ranks"]) is not int:
         raise RecordingError("rank and ranks are not integers.", path, line=2)
+    if not 1 <= found["ranks"] <= MAX_RANKS:
+        raise RecordingError(f"{found['ranks']:,} ranks are not between 1 and {MAX_RANKS:,}.", path, line=2)
     return found
 
 
@@ -217,7 +219,7 @@ class _RankReader:
     def _comm(self, words: list[str]) -> None:
         """A communicator: the same parent, ordinal and members on several ranks are one."""
         parent: Hashable = None if words[2] == "-" else self._number(words[2])
-        groups = [_ranks(word, self.ranks) for word in words[4:6]]
+        groups = [_ranks(word, self.ranks) for word in (words[4], *words[5:6])]
         if any(-1 in group for group in groups):
             self.outside.add(words[1])
             return
