@@ -176,6 +176,8 @@ class Finder:
         """Return whether every rank gets a copy of the module."""
         if spec.name.partition(".")[0] == "mpi4py":
             return False
+        if spec.has_location and str(spec.origin).startswith(EMULATOR_DIRECTORIES):
+            return False  # not decided by unit: another copy of fakempi may be the first that `sys.path` has
         if is_namespace(spec):
             return True
         if not spec.has_location and spec.name in self.made_by_programs:
