@@ -3,7 +3,7 @@
     python benchmarks/grading.py [TREE ...] [--repeats N]
 
 Each TREE is a copy of the repository; by default it is this one. Copies are measured alternately, so that other work on the
-machine affects them equally. Processes report the file of fakempi that they import, since an installed package may come first.
+machine affects them equally. Lines begin with the file of fakempi that was imported: an installed package may come first.
 """
 
 from __future__ import annotations
