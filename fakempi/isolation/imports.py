@@ -244,7 +244,7 @@ class Finder:
         """Return the names of loaded modules that every rank must import again."""
         hidden = set()
         verdicts: dict[str, bool] = {}  # of units that are top-level packages: a process may have a thousand modules
-        for name in [name for name in sys.modules if name not in self.names_in_shared]:  # most are: a loop over all takes 1 ms
+        for name in [name for name in sys.modules if name not in self.names_in_shared]:  # most are; all take 1 ms
             top = name.partition(".")[0]
             if top in SHARED:
                 self.names_in_shared.add(name)

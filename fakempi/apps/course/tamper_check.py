@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
-from operator import is_
 from types import FunctionType
 from typing import Any
 
@@ -15,24 +14,19 @@ SET_BY_EACH_RUN = "fakempi.isolation.rank_state.SysModule"
 
 
 class TamperCheck:
-    """All functions, classes and methods of the protected packages: about 9,000, compared in a millisecond.
-
-    The comparison is a loop in C: a loop in Python takes three times as long, a tenth of a run of two ranks.
-    """
+    """All functions, classes and methods of the protected packages: about 10,000, compared in two milliseconds."""
 
     def __init__(self) -> None:
-        self.known: list[tuple[str, Mapping[str, Any], list[str], list[Any]]] = []
-        for where, names in _places():
-            keys = [key for key, value in names.items() if _is_code(value)]
-            if keys and where != SET_BY_EACH_RUN:
-                self.known.append((where, names, keys, [names[key] for key in keys]))
+        self.known = [
+            (names, key, names[key], where)
+            for where, names in _places()
+            for key in names
+            if _is_code(names[key]) and where != SET_BY_EACH_RUN
+        ]
 
     def changed(self) -> str:
         """Return the name of the first one that was replaced, or an empty string. Added names are ignored."""
-        for where, names, keys, values in self.known:
-            if not all(map(is_, map(names.get, keys), values)):
-                return next(f"{where}.{key}" for key, value in zip(keys, values, strict=True) if names.get(key) is not value)
-        return ""
+        return next((f"{where}.{key}" for names, key, value, where in self.known if names.get(key) is not value), "")
 
 
 def _places() -> Iterator[tuple[str, Mapping[str, Any]]]:
