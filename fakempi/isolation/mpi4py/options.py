@@ -118,7 +118,8 @@ def apply_options(process: Any) -> None:
 def _from_environment() -> dict[str, Any]:
     """Return the options set by environment variables: booleans, integers, or lower-case text."""
     options = {}
-    variables = getattr(os.environ, "_data", None)  # read once: looking up a name in `os.environ` takes ten times as long
+    # A lookup in `os.environ` takes longer, and the first one of a rank installs the variables of its launcher.
+    variables = getattr(os.environ, "__dict__", {}).get("_data")
     for name, key in _KEYS.items():
         text = os.environ.get(ENVIRONMENT + name.upper()) if variables is None or key in variables else None
         if text is not None:
