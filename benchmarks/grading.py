@@ -30,6 +30,7 @@ EXERCISES = Path("fakempi", "apps", "course", "exercises")
 
 def submission(tree: Path, directory: Path) -> None:
     """Write the solutions of all exercises to a directory, under the names of a student's files."""
+    directory.mkdir(parents=True)
     for solution in sorted((tree / EXERCISES).glob("*/solution.py")):
         text = solution.read_text(encoding="utf-8")
         (directory / f"{solution.parent.name}.py").write_text(text, encoding="utf-8")
@@ -70,9 +71,10 @@ def main() -> None:
     seconds: dict[Path, list[float]] = {tree: [] for tree in trees}
     for _ in range(options.repeats):
         for tree in trees:
-            with TemporaryDirectory() as directory:
-                submission(tree, Path(directory))
-                used, record = measure(tree, Path(directory))
+            with TemporaryDirectory() as scratch:
+                directory = Path(scratch, "class", "ann")
+                submission(tree, directory)
+                used, record = measure(tree, directory)
             seconds[tree].append(used)
     for tree, found in seconds.items():
         every = ", ".join(f"{each:.2f}" for each in found)
