@@ -68,6 +68,20 @@ def test_packages_next_to_the_script_may_have_any_name(tmp_path: Path, backend: 
     assert fakempi.run(program([str(tmp_path / "random.py")]), 3, backend=backend).returns == [0, 0, 0]
 
 
+def test_another_copy_of_fakempi_next_to_the_script_has_no_effect(
+    tmp_path: Path, backend: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All ranks share a module of ours that is loaded late, as in a script at the top of a checkout of fakempi."""
+    late = "fakempi.tuning.mpich"
+    monkeypatch.setitem(sys.modules, late, importlib.import_module(late))  # restored at the end
+    del sys.modules[late]
+    script = f"""
+    import importlib
+    assert len(set(comm.allgather(id(importlib.import_module("{late}"))))) == 1
+    """
+    play(tmp_path, script, 3, backend, siblings={"fakempi/__init__.py": "", "fakempi/tuning/__init__.py": ""})
+
+
 @pytest.mark.sample
 @pytest.mark.slow
 def test_no_file_name_breaks_fakempi(tmp_path: Path) -> None:
