@@ -14,7 +14,7 @@ from typing import Any
 from fakempi import MPI
 from fakempi.errors import MPIError
 from fakempi.errors.classes import ERR_UNSUPPORTED_OPERATION
-from fakempi.errors.paths import files_of_sites
+from fakempi.errors.paths import files_of_places
 from fakempi.isolation.lines import Cursor
 from fakempi.isolation.mpi4py import private_names
 from fakempi.isolation.program import Program
@@ -140,7 +140,7 @@ class ProcessProgram(Program):
 
     def end(self) -> None:
         """Kill the children of ranks that have not started, restore the limit of open files, and record the known files."""
-        self.files |= {os.path.abspath(file) for file in files_of_sites()}
+        self.files |= {os.path.abspath(file) for file in files_of_places()}
         for child, _ in self.children.values():
             child.kill()
         self.children.clear()

@@ -17,6 +17,7 @@ class Envelope:
         "arrived",
         "box",
         "call",
+        "call_site",
         "eager",
         "end",
         "flight",
@@ -26,7 +27,6 @@ class Envelope:
         "needs",
         "next",
         "number",
-        "origin",
         "out",
         "payload",
         "posted",
@@ -46,7 +46,7 @@ class Envelope:
     posted: Any  # set if a trace is recorded: when it was sent
     call: Any  # index of the program's call in the trace; 0 if it is not known yet
     region: Any  # set if a trace is recorded: the collective call that sends it
-    origin: Any  # the line of the program that sends it, if the sender has set it
+    call_site: Any  # the line of the program that sends it, if the sender has set it
     # Steps of the program, set by the detection of unsafe sends (mpi/base/unbuffered.py):
     needs: Any  # the step on which the send depends
     met: Any  # the step on which the matching receive depends
@@ -54,8 +54,8 @@ class Envelope:
     route: Any  # its ports, in the order in which it takes them
     stage: int  # the number of ports that it has taken
     flight: Any  # its times on the way, if it has latency
-    serial: int  # its place in the order of sends, those at one time by process; set if its transfer does not start at once
-    task: int  # the place of the task that sends it among those of its process; set if processes have several tasks
+    serial: int  # its position in the order of sends, those at one time by process; set if its transfer starts later
+    task: int  # the position of the task that sends it among those of its process; set if processes have several tasks
     tie: Any  # set if a run has a seed: when it was sent, and a random number
     number: int  # its position in the order of claims at shared ports, or of arrivals at the mailbox
     next: Any
@@ -98,15 +98,29 @@ class PostedReceive:
     """A posted receive: its source and its tag; a negative value matches any."""
 
     __slots__ = (
-        "box", "call", "capacity", "end", "envelope", "last", "needs", "next", "number", "observed", "origin", "posted",
-        "source", "tag", "target", "waiter",
+        "box",
+        "call",
+        "call_site",
+        "capacity",
+        "end",
+        "envelope",
+        "last",
+        "needs",
+        "next",
+        "number",
+        "observed",
+        "posted",
+        "source",
+        "tag",
+        "target",
+        "waiter",
     )  # fmt: skip
 
     observed: bool  # set when the program learns the source or the tag of the message
     posted: Any  # set if a trace is recorded: when it was posted
     call: Any  # index of the program's call in the trace; 0 if no trace is recorded
     needs: Any  # the step of the program on which the receive depends (mpi/base/unbuffered.py)
-    origin: Any  # the line of the program that posts it, if the receiver has set it
+    call_site: Any  # the line of the program that posts it, if the receiver has set it
     number: int  # its position in the order of arrivals at the mailbox
     next: Any
     last: Any
