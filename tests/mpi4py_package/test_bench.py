@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import fakempi
-from fakempi.isolation import program
+from fakempi.isolation import Program
 from fakempi.isolation.mpi4py import bench
 from fakempi.isolation.mpi4py.util import pkl5
 
@@ -17,7 +17,7 @@ UNIT = fakempi.Hockney(t_s=1, t_w=1)
 
 def run(*command: str, nprocs: int = 3) -> fakempi.Run[int]:
     """Run the command as a script."""
-    return fakempi.run(program(["-m", "mpi4py.bench", *command]), nprocs, cost=UNIT)
+    return fakempi.run(Program(["-m", "mpi4py.bench", *command]), nprocs, cost=UNIT)
 
 
 def test_hello_in_order(capsys: Capture) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import fakempi
-from fakempi.isolation import program
+from fakempi.isolation import Program
 
 Capture = pytest.CaptureFixture[str]
 
@@ -37,7 +37,7 @@ def script(tmp_path: Path) -> str:
 
 def run(*command: str, nprocs: int = 2) -> list[int]:
     """The exit codes of the ranks."""
-    return fakempi.run(program(["-m", *command]), nprocs).returns
+    return fakempi.run(Program(["-m", *command]), nprocs).returns
 
 
 @pytest.mark.parametrize("name", ["mpi4py", "mpi4py.run"])

@@ -519,11 +519,11 @@ if MPI.COMM_WORLD.rank or {all_finalize}:
 
 def script(tmp_path: Any, text: str, n: int) -> list[str]:
     """The findings of a script."""
-    from fakempi.isolation.program import program
+    from fakempi.isolation.program import Program
 
     path = tmp_path / "work.py"
     path.write_text(text)
-    return [str(one) for one in fakempi.run(program([str(path)]), n).findings]
+    return [str(one) for one in fakempi.run(Program([str(path)]), n).findings]
 
 
 def test_leaks_of_spawned_processes_are_found(tmp_path: Any) -> None:
