@@ -55,11 +55,11 @@ def phased_claims(
         later = chain.from_iterable(islice(phases(case), 1, None))
         if any(serves_as_ready(group.algorithm) for group in later):
             return None
-        schedules = [[(group.ranks, group.algorithm.schedule_for(group.case)) for group in phase] for phase in phases(case)]
-        known = [[(ranks, schedule) for ranks, schedule in phase if schedule is not None] for phase in schedules]
-        if [*map(len, schedules)] != [*map(len, known)]:
+        plans = [[(group.ranks, group.algorithm.plan(group.case)) for group in phase] for phase in phases(case)]
+        known = [[(ranks, plan) for ranks, plan in phase if plan is not None] for phase in plans]
+        if [*map(len, plans)] != [*map(len, known)]:
             return None
-        both = zip_longest(map(merged_schedules, known), own_rounds(case), fillvalue=())
+        both = zip_longest(map(at_once, known), own_rounds(case), fillvalue=())
         return chain.from_iterable(chain.from_iterable(both))
 
     def scratch(case: Case, rank: int) -> int:
@@ -83,16 +83,15 @@ def serves_as_ready(algorithm: Algorithm) -> bool:
     return any(serves_as_ready(part) for part in parts)
 
 
-def merged_schedules(schedules: Sequence[tuple[Sequence[int], Rounds]]) -> Iterator[Round]:
+def at_once(plans: Sequence[tuple[Sequence[int], Rounds]]) -> Iterator[Round]:
     """The schedules of disjoint groups as one schedule of all ranks.
 
     >>> from collectives.catalogue.schedule import Transfer
     >>> one = [[Transfer(0, 1, 5)], [Transfer(1, 0, 5)]]
-    >>> [[transfer[:2] for transfer in transfers] for transfers in merged_schedules([([2, 3], one), ([7, 4], one)])]
+    >>> [[transfer[:2] for transfer in transfers] for transfers in at_once([([2, 3], one), ([7, 4], one)])]
     [[(2, 3), (7, 4)], [(3, 2), (4, 7)]]
     """
-    renamed = ([renumbered(each, ranks) for each in schedule] for ranks, schedule in schedules)
-    for rounds in zip_longest(*renamed, fillvalue=()):
+    for rounds in zip_longest(*([renumbered(each, ranks) for each in plan] for ranks, plan in plans), fillvalue=()):
         # The groups are independent, so entries that are not plain rounds may precede the rounds of other groups.
         yield from (each for each in rounds if isinstance(each, (Streams, LinearPhase, Combining)))
         plain = [each for each in rounds if not isinstance(each, (Streams, LinearPhase, Combining))]

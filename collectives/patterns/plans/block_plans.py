@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from collectives.catalogue.schedule import Round, Transfer, without_empty
-from collectives.patterns.reductions import combine, combine_in_order
+from collectives.patterns.reductions import combine, join
 from collectives.tools.blocks import Layout, scratch
 from collectives.tools.messages import exchange
 from collectives.tools.protocol import Buffer, Comm, Op
@@ -137,7 +137,7 @@ def join_blocks(
     end = 0
     for first, stop in runs_of(blocks):
         start, end = end, end + layout.size(first, stop)
-        combine_in_order(op, layout.block(held, first, stop), message[start:end], other_is_left=other_is_left)
+        join(op, layout.block(held, first, stop), message[start:end], other_is_left=other_is_left)
 
 
 # Claims --------------------------------------------------------------------------------------------------------------

@@ -39,10 +39,10 @@ def count_messages(algorithm: Algorithm, case: Case, limit: int) -> int:
     if algorithm.kind not in ("intra", "inter"):
         return 0  # splits and sorts send few messages
     try:
-        schedule = _limited(algorithm, limit).schedule_for(case)
-        if schedule is None:
+        plan = _limited(algorithm, limit).plan(case)
+        if plan is None:
             return 2 * case.p * case.q if case.q else case.p * (case.p - 1)
-        return sum(map(len, schedule))
+        return sum(map(len, plan))
     except TooManyMessages as stop:
         return stop.count
 
@@ -52,15 +52,15 @@ def _limited(algorithm: Algorithm, limit: int) -> Algorithm:
         blocks = algorithm.listed_blocks(case)
         if blocks > limit:
             raise TooManyMessages(blocks)
-        schedule = algorithm.schedule_for(case)
-        return None if schedule is None else _counted(schedule, limit)
+        plan = algorithm.plan(case)
+        return None if plan is None else _counted(plan, limit)
 
     return replace(algorithm, schedule=schedule) if algorithm.schedule else algorithm
 
 
-def _counted(schedule: Rounds, limit: int) -> Iterator[Round]:
+def _counted(plan: Rounds, limit: int) -> Iterator[Round]:
     count = 0
-    for transfers in schedule:
+    for transfers in plan:
         count += len(transfers)
         if count > limit:
             raise TooManyMessages(count)
