@@ -14,32 +14,8 @@ class Envelope:
     """A message from a process to a mailbox of another process."""
 
     __slots__ = (
-        "arrived",
-        "box",
-        "call",
-        "call_site",
-        "eager",
-        "end",
-        "flight",
-        "last",
-        "met",
-        "nbytes",
-        "needs",
-        "next",
-        "number",
-        "out",
-        "payload",
-        "posted",
-        "receive",
-        "region",
-        "route",
-        "serial",
-        "source",
-        "stage",
-        "step",
-        "tag",
-        "task",
-        "tie",
+        "arrived", "box", "call", "call_site", "eager", "end", "flight", "last", "met", "nbytes", "needs", "next", "number",
+        "out", "payload", "posted", "receive", "region", "route", "serial", "source", "stage", "step", "tag", "task", "tie",
         "waiter",
     )  # fmt: skip
 
@@ -98,22 +74,8 @@ class PostedReceive:
     """A posted receive: its source and its tag; a negative value matches any."""
 
     __slots__ = (
-        "box",
-        "call",
-        "call_site",
-        "capacity",
-        "end",
-        "envelope",
-        "last",
-        "needs",
-        "next",
-        "number",
-        "observed",
-        "posted",
-        "source",
-        "tag",
-        "target",
-        "waiter",
+        "box", "call", "call_site", "capacity", "end", "envelope", "last", "needs", "next", "number", "observed", "posted",
+        "source", "tag", "target", "waiter",
     )  # fmt: skip
 
     observed: bool  # set when the program learns the source or the tag of the message

@@ -78,19 +78,8 @@ class CallEntry:
     """A collective call as the first rank made it, the traffic of all ranks in it, and the number of ranks still missing."""
 
     __slots__ = (
-        "call",
-        "declared_at",
-        "enter",
-        "facts",
-        "fused",
-        "mentions",
-        "missing",
-        "place",
-        "places",
-        "rank_name",
-        "recipe",
-        "traffic",
-        "types",
+        "call", "declared_at", "enter", "facts", "fused", "mentions", "missing", "place", "places", "rank_name", "recipe",
+        "traffic", "types",
     )  # fmt: skip
 
     def __init__(self, call: str, place: str, facts: Mapping[str, object], missing: int) -> None:

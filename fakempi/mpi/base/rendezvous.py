@@ -40,15 +40,7 @@ class Rendezvous:
     """The ranks that have arrived so far, and the value of each."""
 
     __slots__ = (
-        "arrivals",
-        "call",
-        "conclude",
-        "declaration_waits",
-        "declared",
-        "expected",
-        "needs",
-        "place",
-        "rank_name",
+        "arrivals", "call", "conclude", "declaration_waits", "declared", "expected", "needs", "place", "rank_name",
         "values",
     )  # fmt: skip
 

@@ -17,17 +17,7 @@ class Recipe:
     """
 
     __slots__ = (
-        "call",
-        "choice",
-        "declared",
-        "keepalive",
-        "lists",
-        "nbytes",
-        "op",
-        "operation",
-        "options",
-        "place",
-        "program",
+        "call", "choice", "declared", "keepalive", "lists", "nbytes", "op", "operation", "options", "place", "program",
         "trace_call",
     )  # fmt: skip
 

@@ -49,23 +49,8 @@ class CommState(HandlesErrors):
     """The state of a communicator handle, shared by Comm and its mixins. A null handle has no peers."""
 
     __slots__ = (
-        "__weakref__",
-        "_box",
-        "_boxes",
-        "_call_sites",
-        "_checks_buffers",
-        "_choices",
-        "_collective_handles",
-        "_context",
-        "_eager_limit",
-        "_loop",
-        "_n_peers",
-        "_network",
-        "_out_port",
-        "_peer_side",
-        "_process",
-        "_rank",
-        "_request_checks",
+        "__weakref__", "_box", "_boxes", "_call_sites", "_checks_buffers", "_choices", "_collective_handles", "_context",
+        "_eager_limit", "_loop", "_n_peers", "_network", "_out_port", "_peer_side", "_process", "_rank", "_request_checks",
         "_side",
     )  # fmt: skip
 
