@@ -247,7 +247,6 @@ def test_a_time_limit_in_processes_is_a_warning(
     assert "codes [0, 0]" in text
 
 
-@pytest.mark.sample
 @pytest.mark.slow
 def test_the_summary_is_short_if_every_rank_reports_another_message(
     pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str]
