@@ -43,7 +43,7 @@ def nodes(path: Path) -> list[ast.AST]:
 
 @contextmanager
 def collector_stopped() -> Iterator[None]:
-    """Without garbage collections, now and later: all syntax trees are alive, and to visit them doubles the time of parsing."""
+    """Without garbage collections, now and later: all trees are alive, and to visit them doubles the time of parsing."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
