@@ -218,9 +218,9 @@ def _new_universe(options: RunOptions, main: Any, nprocs: int, returns: list[Any
 
 def _script(command: Sequence[str]) -> Callable[[Any], Any]:
     """Return the function that runs a script on a rank; `command` is what follows `python` on a command line."""
-    from fakempi.isolation.program import program
+    from fakempi.isolation.program import Program
 
-    return program(command)
+    return Program(command)
 
 
 def _is_not_of_program(frame: FrameType) -> bool:

@@ -314,8 +314,8 @@ def _finder_of(path: list[str]) -> Find:
     return find
 
 
-def choices(share: Iterable[str], private: Iterable[str], directory: str) -> dict[str, bool]:
-    """Return the user's choices: unit name -> whether it is private. `directory` is the script's; raises if impossible."""
+def requested_packages(share: Iterable[str], private: Iterable[str], directory: str) -> dict[str, bool]:
+    """Return the user's requests: unit name -> whether it is private. `directory` is the script's. Raises if impossible."""
     chosen = {**dict.fromkeys(share, False), **dict.fromkeys(private, True)}
     for name, is_private in chosen.items():
         choice = f"{'private' if is_private else 'share'} {name}"

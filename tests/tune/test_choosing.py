@@ -85,7 +85,7 @@ def test_mpich_has_rules_for_powers_of_two_and_for_other_numbers() -> None:
 def test_estimates_are_the_times_of_the_emulator(text: str, operation: str, name: str) -> None:
     """Where ports and links serve messages in the order of the schedule."""
     cost, case = cost_model(text), make_case(operation, 8, 0, 4096)
-    schedule = find(operation, name).plan(case)
+    schedule = find(operation, name).schedule_for(case)
     assert schedule is not None
     assert evaluated(schedule, 8, cost) == pytest.approx(float(emulated_time(find(operation, name), case, cost)), rel=1e-12)
 

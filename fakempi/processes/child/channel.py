@@ -21,7 +21,7 @@ from fakempi.processes.child.encoding import Encoder, Proxy
 from fakempi.processes.child.ending import LockAfterEnd, LockOfThreads, RunEnded, end_worker_with, read_before_fork
 from fakempi.processes.child.segments import Segments
 from fakempi.processes.child.signals import SignalService
-from fakempi.processes.child.sites import CallSite, Sites, call_site, description
+from fakempi.processes.child.sites import CallInstruction, Sites, call_site, description
 from fakempi.processes.protocol import (
     CALL,
     CALLBACK,
@@ -118,7 +118,7 @@ class Channel(CallbackService, SignalService):
             notes = None
             if self.released or self.clock_reads or self.windows or self.starting or self.cpu is not None:
                 notes = self._notes()
-            if kwargs is None and type(site) is CallSite and (notes is None or notes[1] is None):
+            if kwargs is None and type(site) is CallInstruction and (notes is None or notes[1] is None):
                 memory: list[Any] = []
                 try:
                     data = self.compact.call(number, site, target, args, notes, reads, memory)

@@ -248,7 +248,7 @@ def test_long_cases_have_a_limited_number_of_messages() -> None:
     fine = Case(4, counts=(0, 5, 5, 5), itemsize=4, parameters={"block_bytes": smallest(at_least=7)})
     long = lengthened(fine, "allgatherv")
     assert long is not None
-    assert sum(len(transfers) for transfers in ring.plan(long) or ()) > MOST_MESSAGES
+    assert sum(len(transfers) for transfers in ring.schedule_for(long) or ()) > MOST_MESSAGES
     assert long_cases(ring, [fine, replace(fine, parameters={})], 2) == [replace(long, parameters={})]
 
 
