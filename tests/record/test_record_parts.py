@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from fakempi import MPI
-from fakempi.apps.record.communicators import ranges
 from fakempi.apps.record.log import RankFile
-from fakempi.apps.record.sizes import BufferSize, BufferSizes
+from fakempi.extensions.recorder.communicators import ranges
+from fakempi.extensions.recorder.sizes import BufferSize, BufferSizes
 
 SIZES = BufferSizes(MPI)
 ARRAY = np.zeros(12)
@@ -93,7 +93,7 @@ def test_computing_time_excludes_the_recorder_and_loops_of_tests_are_one_line(tm
     for start in (100, 15_000, 30_000, 80_000):
         clock.time = start + 50  # the recorder itself takes 40
         log.skip(start, start + 10, 7)
-    log.event("wait", 90_000, 90_007, 7, "3")
+    log.events(90_000, 90_007, 7, [("wait", "3")])
     log.end("completed")
     log.end("again")
     assert lines(path) == ["skip 100 29910 7", "skip 49950 10 7", "wait 9950 7 7 3", "end 0 completed"]
@@ -103,15 +103,15 @@ def test_lines_are_written_after_half_a_second_or_two_thousand_calls(tmp_path: P
     """The file of a program that crashes has all calls but the last ones."""
     path = tmp_path / "rank"
     log = RankFile(str(path), {"rank": 0}, clock)
-    log.event("coll", 0, 1, 1, "x")
+    log.events(0, 1, 1, [("coll", "x")])
     assert lines(path) == []
-    log.event("coll", 500_000_000, 500_000_001, 1, "y")
+    log.events(500_000_000, 500_000_001, 1, [("coll", "y")])
     assert len(lines(path)) == 2
     for _ in range(2001):
-        log.event("coll", clock.time, clock.time, 1, "z")
+        log.events(clock.time, clock.time, 1, [("coll", "z")])
     assert len(lines(path)) == 2003
     log.forget()  # the process has forked
-    log.event("coll", 0, 1, 1, "child")
+    log.events(0, 1, 1, [("coll", "child")])
     log.flush()
     assert len(lines(path)) == 2003
 
