@@ -6,6 +6,8 @@ A factor of 1e-30 measures computing times that are below the rounding error of 
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,10 @@ import pytest
 
 import fakempi
 from fakempi import MPI
+from fakempi.apps.cli import main
 from fakempi.apps.replay.engine import ReplayOutcome, replay
+from fakempi.errors import DeadlockError, TraceError
+from fakempi.errors.recordings import RecordingError
 from fakempi.recordings.reading import read
 from fakempi.recordings.recording import Recording
 from fakempi.trace.record import Trace
@@ -261,3 +266,133 @@ def test_a_program_of_known_time(tmp_path: Path) -> None:
     assert recording.seconds == 4 * message + 1.0
     [site] = {site.partition(":")[0] for site in recording.sites if site}
     assert site.endswith("test_traces.py")
+
+
+def test_the_clock_measures_the_program_and_not_the_recorder(tmp_path: Path) -> None:
+    """Computing between two calls is in the recording as the clock has charged it; calls in threads are counted."""
+
+    def program(comm: Any) -> None:
+        total = sum(range(20_000 * (comm.rank + 1)))
+        comm.allgather(total)
+
+    run = traced(program, 2, cpu_scale=1.0)
+    recording = saved(run.trace, tmp_path / "t.json")
+    computed = [float(rows["compute"].sum()) for rows in recording.events]
+    assert min(computed) > 0
+    outcome = replay(recording, COST)
+    assert outcome.clocks == pytest.approx([float(clock) for clock in run.clocks], rel=1e-12)
+    assert outcome.computing == pytest.approx(sum(computed))
+
+
+def test_calls_that_a_replay_cannot_execute_are_counted_by_name(tmp_path: Path) -> None:
+    """Windows, files, neighborhood collectives, intercommunicators, calls of threads, and unequal numbers of partitions."""
+
+    def program(comm: Any) -> None:
+        window = MPI.Win.Allocate(8, comm=comm)
+        window.Fence()
+        window.Free()
+        grid = comm.Create_cart([comm.size], [True])
+        grid.neighbor_allgather(1)
+        side = comm.Split(comm.rank % 2)
+        inter = side.Create_intercomm(0, comm, 1 - comm.rank % 2)
+        inter.Barrier()
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(comm.Barrier).result()
+        if comm.rank == 1:
+            receive = comm.Precv_init(array(8), 2, 0, 1)
+            receive.Start()
+        comm.Barrier()
+        if comm.rank == 0:
+            send = comm.Psend_init(array(8), 4, 1, 1)
+            send.Start()
+            send.Pready_range(0, 3)
+            send.Wait()
+        if comm.rank == 1:
+            receive.Wait()
+        for each in (inter, side, grid):
+            each.Free()
+
+    recording = saved(traced(program, 2).trace, tmp_path / "t.json")
+    assert recording.left_out == {
+        "Win.Allocate": 2, "Win.Fence": 2, "Win.Free": 2, "Comm.neighbor_allgather": 2, "barrier on an intercommunicator": 2,
+        "Barrier in another thread": 2, "Precv_init_with_more_or_fewer_partitions_than_Psend_init": 1,
+    }  # fmt: skip
+
+
+def test_traces_without_calls_are_refused_with_what_to_do(tmp_path: Path) -> None:
+    """Of runs that measured nothing, that failed, or in which a rank died."""
+
+    def deadlock(comm: Any) -> None:
+        comm.recv(source=0)
+
+    def dies(comm: Any) -> None:
+        comm.Set_errhandler(MPI.ERRORS_RETURN)
+        with pytest.raises(MPI.Exception) if comm.rank == 0 else nullcontext():
+            comm.recv(source=1 - comm.rank)
+
+    plain = fakempi.run(collectives, P, trace=True).trace
+    assert plain is not None
+    with pytest.raises(RecordingError, match=r"t.json: the trace has no calls to replay.* --cpu-scale 1 --trace FILE"):
+        saved(plain, tmp_path / "t.json")
+    with pytest.raises(DeadlockError) as failed:
+        traced(deadlock, 2)
+    assert isinstance(failed.value.trace, Trace)
+    with pytest.raises(RecordingError, match=r"t.npz: the traced run failed, so its calls are incomplete: .*deadlock"):
+        saved(failed.value.trace, tmp_path / "t.npz")
+    with pytest.raises(RecordingError, match=r"t.npz: rank 1.*: it did not complete: it died"):
+        saved(traced(dies, 2, kill={1: 1e-3}).trace, tmp_path / "t.npz")
+
+
+def test_a_damaged_line_is_reported_with_its_rank(tmp_path: Path) -> None:
+    """Also a table of lines that is no table."""
+    trace = traced(lambda comm: comm.Barrier(), 2).trace
+    trace.recording[1] = trace.recording[1].replace(b"barrier", b"borrier")
+    with pytest.raises(RecordingError, match=r"t.json: rank 1, line 2 of its calls: not a line of the recorder: 'coll"):
+        saved(trace, tmp_path / "t.json")
+    text = (tmp_path / "t.json").read_text()
+    (tmp_path / "t.json").write_text(text.replace('"recording":{"lengths":[', '"recording":{"lengths":[-1,'))
+    with pytest.raises(TraceError, match=r"t.json: the trace is damaged: the recorded calls: lengths must be"):
+        read(tmp_path / "t.json")
+
+
+def test_traces_of_other_runs_have_no_calls(tmp_path: Path) -> None:
+    """Recording would take time and memory: neither tracing alone nor measuring alone does it."""
+    run = fakempi.run(collectives, P, trace=True)
+    assert run.trace is not None
+    assert run.trace.recording == []
+    run.trace.save(tmp_path / "t.json")
+    assert '"recording"' not in (tmp_path / "t.json").read_text()
+    assert fakempi.run(collectives, P, cpu_scale=1.0).trace is None
+
+
+WORK = """
+import numpy as np
+from mpi4py import MPI
+
+comm = MPI.COMM_WORLD
+rank, size = comm.rank, comm.size
+half = comm.Split(rank % 2, -rank)
+for step in range(3):
+    requests = [comm.Irecv(np.zeros(500), (rank - 1) % size, 7), comm.Isend(np.zeros(500), (rank + 1) % size, 7)]
+    half.Allreduce(np.zeros(64), np.zeros(64))
+    MPI.Request.Waitall(requests)
+found = comm.gather({"rank": rank}, root=1)
+assert rank != 1 or len(found) == size
+half.Free()
+"""
+
+
+@pytest.mark.parametrize("processes", [(), ("--processes",)], ids=["in one process", "in processes"])
+def test_a_script_is_traced_and_replayed(processes: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With `fakempi run` and `fakempi replay`; call sites are lines of the script."""
+    script, trace = tmp_path / "work.py", tmp_path / "t.npz"
+    script.write_text(WORK)
+    options = ["--trace", str(trace), "--cpu-scale", "1e-30", "--cost", "hockney:t_s=1e-6,t_w=1e-9"]
+    assert main(["run", "-n", "4", *processes, *options, str(script)]) == 0
+    capsys.readouterr()
+    assert main(["replay", str(trace), "--cost", "hockney:t_s=1e-6,t_w=1e-9"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    modeled, recorded = lines[1].removeprefix("modeled time ").split("; the recorded run took ")
+    assert lines[0].startswith("t.npz: 4 ranks, ")
+    assert modeled == recorded
+    assert {line.split()[0] for line in lines[5:]} == {"work.py:10", "work.py:12"}

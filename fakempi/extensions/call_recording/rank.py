@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from fakempi import MPI
@@ -164,6 +165,8 @@ class RankOfRun(RankRecording):
         The wrappers of the functions that it has called.
     other_threads
         How often threads of the rank have called functions, which is not recorded.
+    calling
+        Threads of the rank that are in a call.
     expected
         Channels of partitioned receives that were started before the send was made, and the partitions that were assumed.
     """
@@ -179,7 +182,19 @@ class RankOfRun(RankRecording):
         self.inside = False
         self.wrapped: dict[Any, Any] = {}
         self.other_threads: Counter[str] = Counter()
+        self.calling: set[Any] = set()
         self.expected: list[tuple[Any, int]] = []
+
+    @contextmanager
+    def in_thread(self, name: str) -> Iterator[None]:
+        """Count a call that a thread of the rank makes in this context."""
+        self.other_threads[name] += 1
+        task = self.process.loop.running
+        self.calling.add(task)
+        try:
+            yield
+        finally:
+            self.calling.discard(task)
 
     def finish(self) -> None:
         """Add the last lines: the run has completed."""

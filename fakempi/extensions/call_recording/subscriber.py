@@ -45,9 +45,12 @@ class CallRecording(OnArguments):
             return function
 
         def call(*args: Any, **keywords: Any) -> Any:
-            rank = self._rank(name)
+            rank = self._rank()
             if rank is None:
                 return function(*args, **keywords)
+            if rank.process.loop.running is not rank.process.task:
+                with rank.in_thread(name):
+                    return function(*args, **keywords)
             wrapped = rank.wrapped.get(function)
             if wrapped is None:
                 wrapped = rank.wrapped[function] = maker(rank, function)
@@ -60,16 +63,14 @@ class CallRecording(OnArguments):
 
         return in_place_of(function, call)
 
-    def _rank(self, name: str) -> RankOfRun | None:
-        """Return the rank that makes a call; None if the call is not to be recorded."""
+    def _rank(self) -> RankOfRun | None:
+        """Return the rank whose program makes a call; None if fakempi makes it, or a process that is not recorded."""
         process = current_process()
         if process is None or process.universe is not self.universe or process.number >= len(self.ranks):
             return None
         rank, task = self.ranks[process.number], process.loop.running
         if task is not process.task:
-            if process.started(task):
-                rank.other_threads[name] += 1
-            return None
+            return rank if process.started(task) and task not in rank.calling else None
         return None if rank.inside else rank
 
     def texts(self, completed: bool) -> list[bytes]:
