@@ -356,7 +356,7 @@ def test_a_damaged_line_is_reported_with_its_rank(tmp_path: Path) -> None:
 
 
 def test_traces_of_other_runs_have_no_calls(tmp_path: Path) -> None:
-    """Recording would take time and memory: neither tracing alone nor measuring alone does it."""
+    """Recording takes time and memory: a run that is only traced, or only measured, does not do it."""
     run = fakempi.run(collectives, P, trace=True)
     assert run.trace is not None
     assert run.trace.recording == []

@@ -383,9 +383,9 @@ KINDS = (
         ("view", "{}", "--what", "replay", "--no-pager"),
     ], _trace_texts, lambda: _large_trace(".json")),
     Kind("calls in a trace .json", "t.json", [("replay", "{}")], lambda: _saved(".json", _traces_with_calls()),
-         lambda: _saved(".json", _traces_with_calls(1000))[0], _mutant_of_calls),
+         lambda: _saved(".json", _traces_with_calls(300))[0], _mutant_of_calls),
     Kind("calls in a trace .npz", "t.npz", [("replay", "{}")], lambda: _saved(".npz", _traces_with_calls()),
-         lambda: _saved(".npz", _traces_with_calls(1000))[0], archives.rewrite),
+         lambda: _saved(".npz", _traces_with_calls(300))[0], archives.rewrite),
     Kind("trace .npz", "t.npz", [
         ("view", "{}", "--no-pager", "--what", VIEWS, "--width", "90"), ("view", "{}", "--html", "t.html"),
     ], lambda: _saved(".npz", _traces()), lambda: _large_trace(".npz"), archives.rewrite),
