@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+from argparse import ArgumentParser
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,6 +13,7 @@ import numpy as np
 import pytest
 
 from fakempi import MPI
+from fakempi.apps.launched import parse
 from fakempi.apps.record.log import RankFile
 from fakempi.extensions.recorder.communicators import ranges
 from fakempi.extensions.recorder.sizes import BufferSize, BufferSizes
@@ -130,3 +133,38 @@ def test_call_sites_are_numbered_by_line(tmp_path: Path, clock: Clock, monkeypat
     log.end("completed")
     assert lines(tmp_path / "rank")[:3] == ["site 1 my_work.py:2", "site 2 my_work.py:5", f"site 3 a{os.sep}b.py:1"]
     assert SimpleNamespace(**space).found == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "module", "program", "argv"),
+    [
+        (["-o", "out", "{script}", "-m", "x"], None, ["{script}", "-m", "x"], ["{script}", "-m", "x"]),
+        (["-o", "out", "-m", "pytest", "-o", "y"], "pytest", ["-o", "y"], ["pytest", "-o", "y"]),
+        (["{script}"], None, ["{script}"], ["{script}"]),
+    ],
+)
+def test_options_end_at_the_program(
+    words: list[str], module: str | None, program: list[str], argv: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same for `python -m fakempi.record` and `python -m fakempi.watch`; `sys.argv` is that of the program."""
+    monkeypatch.setattr(sys, "argv", ["before"])
+    parser = ArgumentParser("python -m tool")
+    parser.add_argument("-o", "--output", default="none")
+    words, program, argv = ([each.format(script=__file__) for each in given] for given in (words, program, argv))
+    options, found = parse(parser, words, ("-o", "--output"))
+    assert (options.module, found, sys.argv) == (module, program, argv)
+    assert options.output == ("out" if "out" in words else "none")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ([], "the program is missing, for example: mpiexec -n 4 python -m tool work.py"),
+        (["absent.py"], "absent.py: there is no such file."),
+    ],
+)
+def test_a_missing_program_is_reported(words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Before a rank communicates."""
+    with pytest.raises(SystemExit):
+        parse(ArgumentParser("python -m tool"), words, ())
+    assert sentence in capsys.readouterr().err

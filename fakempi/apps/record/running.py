@@ -10,7 +10,7 @@ from pathlib import Path
 from secrets import token_hex
 from time import gmtime, strftime
 
-from fakempi.apps.launched import first_of_program, run
+from fakempi.apps.launched import parse, run
 from fakempi.apps.record.log import RankFile
 from fakempi.apps.record.rank_of_mpi import RankOfMPI
 from fakempi.apps.record.wrapping import wrap_all
@@ -24,15 +24,9 @@ def main(arguments: list[str]) -> int:
     parser.add_argument(
         "-o", "--output", default="recording", metavar="DIR", help="directory of the files (default: recording)"
     )
-    parser.add_argument("-m", dest="module", metavar="MODULE", help="run a module")
-    start = first_of_program(arguments, ("-o", "--output"))
-    options = parser.parse_args(arguments[:start])
-    program = arguments[start:]
-    if not options.module and not program:
-        parser.error("the program is missing, for example: mpiexec -n 4 python -m fakempi.record work.py")
+    options, program = parse(parser, arguments, ("-o", "--output"))
     if sys.implementation.name != "cpython":
         parser.error("the recorder replaces methods of compiled types, which needs CPython.")
-    sys.argv = [options.module, *program] if options.module else program
     recording = ProgramRecording(options.output)
     try:
         run(options.module, program)
