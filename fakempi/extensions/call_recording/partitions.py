@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from fakempi.extensions.call_recording.rank import RankOfRun
-from fakempi.extensions.recorder.others import ANY_ARGUMENTS
 from fakempi.extensions.recorder.table import COMM, REQUEST, maker_of
 from fakempi.extensions.recorder.wrapper import Describe, Lines, Maker, in_sequence, nothing, recorded
 from fakempi.mpi.partitions.channel import PartitionedReceive, PartitionedSend
@@ -39,12 +38,12 @@ def _started(rank: Any, request: Any, name: str) -> list[tuple[str, str]]:
 
 
 def _start(rank: Any) -> Describe:
-    return lambda request, given, result: _started(rank, request, "Start")
+    return lambda request, result: _started(rank, request, "Start")
 
 
 def _startall(rank: Any) -> Describe:
-    def lines(kind: Any, given: dict[str, Any], result: Any) -> Lines:
-        return [line for request in given["requests"] for line in _started(rank, request, "Startall")]
+    def lines(kind: Any, result: Any, requests: Any) -> Lines:
+        return [line for request in requests for line in _started(rank, request, "Startall")]
 
     return lines
 
@@ -52,7 +51,7 @@ def _startall(rank: Any) -> Describe:
 def _ready(rank: Any) -> Describe:
     """Partitions are ready: those that the call has sent."""
 
-    def lines(request: Any, given: dict[str, Any], result: Any) -> Lines:
+    def lines(request: Any, result: Any, *args: Any, **keywords: Any) -> Lines:
         operation = request._partitioned
         if not isinstance(operation, PartitionedSend) or operation.channel is None:
             return ()
@@ -66,14 +65,14 @@ def _ready(rank: Any) -> Describe:
     return lines
 
 
-_INIT: Maker = recorded(ANY_ARGUMENTS, nothing)
-_READY: Maker = recorded(ANY_ARGUMENTS, _ready)
+_INIT: Maker = recorded(nothing)
+_READY: Maker = recorded(_ready)
 
 OF_RUN: Mapping[str, Mapping[str, Maker]] = {
     COMM: {"Psend_init": _INIT, "Precv_init": _INIT},
     REQUEST: {
         "Pready": _READY, "Pready_range": _READY, "Pready_list": _READY, "Parrived": _INIT,
-        "Start": recorded((), _start), "Startall": recorded(("requests",), _startall, lambda rank: in_sequence),
+        "Start": recorded(_start), "Startall": recorded(_startall, in_sequence),
     },
 }  # fmt: skip
 """Class -> method -> maker of the wrapper, for calls that are recorded in another way than those of a real MPI."""

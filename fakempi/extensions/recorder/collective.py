@@ -43,30 +43,45 @@ SIZES_FIRST = ("bcast", "gather", "scatter", "allgather", "alltoall")
 def _blocking(operation: str, parameters: tuple[str, ...]) -> Maker:
     def describe(recording: RankRecording) -> Describe:
         words = _description(recording, operation)
-        return lambda comm, given, result: (("coll", f"{words(comm, given)} -"),)
 
-    return recorded(parameters, describe)
+        def lines(comm: Any, result: Any, *args: Any, **keywords: Any) -> Lines:
+            return (("coll", f"{words(comm, _named(parameters, args, keywords))} -"),)
+
+        return lines
+
+    return recorded(describe)
+
+
+def _named(parameters: tuple[str, ...], args: tuple[Any, ...], keywords: dict[str, Any]) -> dict[str, Any]:
+    """Return arguments by name, in the dictionary of those that were passed by name."""
+    keywords.update(zip(parameters, args, strict=False))
+    return keywords
 
 
 def _nonblocking(operation: str, parameters: tuple[str, ...]) -> Maker:
     def describe(recording: RankRecording) -> Describe:
         words, begin = _description(recording, operation), recording.requests.start
-        return lambda comm, given, request: (("coll", f"{words(comm, given)} {begin(request)}"),)
 
-    return recorded(parameters, describe)
+        def lines(comm: Any, request: Any, *args: Any, **keywords: Any) -> Lines:
+            return (("coll", f"{words(comm, _named(parameters, args, keywords))} {begin(request)}"),)
+
+        return lines
+
+    return recorded(describe)
 
 
 def _persistent(operation: str, parameters: tuple[str, ...]) -> Maker:
     def describe(recording: RankRecording) -> Describe:
         words = _description(recording, operation)
 
-        def lines(comm: Any, given: dict[str, Any], request: Any) -> Lines:
+        def lines(comm: Any, request: Any, *args: Any, **keywords: Any) -> Lines:
+            given = _named(parameters, args, keywords)
             recording.requests.make_persistent(request, "coll", False, words(comm, given))
             return ()
 
         return lines
 
-    return recorded(parameters, describe)
+    return recorded(describe)
 
 
 def _description(recording: RankRecording, operation: str) -> Words:
@@ -157,7 +172,8 @@ def _objects(operation: str, parameters: tuple[str, ...]) -> Maker:
     def describe(recording: RankRecording) -> Describe:
         pickles, number = recording.pickles, recording.communicators.number
 
-        def lines(comm: Any, given: dict[str, Any], result: Any) -> Lines:
+        def lines(comm: Any, result: Any, *args: Any, **keywords: Any) -> Lines:
+            given = _named(parameters, args, keywords)
             root, order = given.get("root", 0), recording.order(given.get("op"))
             name, nbytes, itemsize, counts = _sizes_of_objects(operation, pickles.written, pickles.read, comm, root)
             where = f"{number(comm)} {_root(root)}"
@@ -168,7 +184,7 @@ def _objects(operation: str, parameters: tuple[str, ...]) -> Maker:
 
         return lines
 
-    return recorded(parameters, describe, with_sizes)
+    return recorded(describe, with_sizes)
 
 
 def _sizes_of_objects(

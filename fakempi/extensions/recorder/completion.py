@@ -27,12 +27,12 @@ def _one(is_done: Callable[[Any], bool]) -> Maker:
     def describe(recording: RankRecording) -> Describe:
         complete, match = recording.requests.complete, recording.match
 
-        def lines(request: Any, given: dict[str, Any], result: Any) -> Lines:
-            return (("wait", complete(request, given["status"], match)[1:]),) if is_done(result) else ()
+        def lines(request: Any, result: Any, status: Any = None) -> Lines:
+            return (("wait", complete(request, status, match)[1:]),) if is_done(result) else ()
 
         return lines
 
-    return recorded(("status",), describe, with_status)
+    return recorded(describe, with_status(0))
 
 
 def _any(choose: Callable[[Any], int | None]) -> Maker:
@@ -41,15 +41,15 @@ def _any(choose: Callable[[Any], int | None]) -> Maker:
     def describe(recording: RankRecording) -> Describe:
         complete, match = recording.requests.complete, recording.match
 
-        def lines(kind: Any, given: dict[str, Any], result: Any) -> Lines:
-            index, requests = choose(result), given["requests"]
+        def lines(kind: Any, result: Any, requests: Any, status: Any = None) -> Lines:
+            index = choose(result)
             if index is None or not 0 <= index < len(requests):
                 return ()
-            return (("wait", complete(requests[index], given["status"], match)[1:]),)
+            return (("wait", complete(requests[index], status, match)[1:]),)
 
         return lines
 
-    return recorded(("requests", "status"), describe, with_requests)
+    return recorded(describe, with_requests)
 
 
 def _several(choose: Callable[[Any, int], Sequence[int]], packed: bool = False) -> Maker:
@@ -58,8 +58,8 @@ def _several(choose: Callable[[Any, int], Sequence[int]], packed: bool = False) 
     def describe(recording: RankRecording) -> Describe:
         complete, match = recording.requests.complete, recording.match
 
-        def lines(kind: Any, given: dict[str, Any], result: Any) -> Lines:
-            requests, statuses, words = given["requests"], given["statuses"], ""
+        def lines(kind: Any, result: Any, requests: Any, statuses: Any = ()) -> Lines:
+            words = ""
             for place, index in enumerate(choose(result, len(requests))):
                 position = place if packed else index
                 words += complete(requests[index], statuses[position] if position < len(statuses) else None, match)
@@ -67,13 +67,13 @@ def _several(choose: Callable[[Any, int], Sequence[int]], packed: bool = False) 
 
         return lines
 
-    return recorded(("requests", "statuses"), describe, with_statuses)
+    return recorded(describe, with_statuses)
 
 
 def _forget(recording: RankRecording) -> Describe:
     """Free and Cancel: the request is not completed by a call that a replay can repeat."""
 
-    def lines(request: Any, given: dict[str, Any], result: Any) -> Lines:
+    def lines(request: Any, result: Any) -> Lines:
         recording.requests.forget(request)
         return ()
 
@@ -81,16 +81,16 @@ def _forget(recording: RankRecording) -> Describe:
 
 
 def _start(recording: RankRecording) -> Describe:
-    def lines(request: Any, given: dict[str, Any], result: Any) -> Lines:
+    def lines(request: Any, result: Any) -> Lines:
         return (recording.requests.restart(request) or ("other", "Prequest.Start"),)
 
     return lines
 
 
 def _startall(recording: RankRecording) -> Describe:
-    def lines(kind: Any, given: dict[str, Any], result: Any) -> Lines:
+    def lines(kind: Any, result: Any, requests: Any) -> Lines:
         restart = recording.requests.restart
-        return [restart(request) or ("other", "Prequest.Startall") for request in given["requests"]]
+        return [restart(request) or ("other", "Prequest.Startall") for request in requests]
 
     return lines
 
@@ -116,10 +116,10 @@ OF_REQUEST: dict[str, Maker] = {
     "Testsome": _several(lambda result, count: result or (), packed=True),
     "waitsome": _several(lambda result, count: result[0] or (), packed=True),
     "testsome": _several(lambda result, count: result[0] or (), packed=True),
-    **dict.fromkeys(("Free", "free", "Cancel", "cancel"), recorded((), _forget)),
-    **dict.fromkeys(("Get_status", "get_status"), recorded(("status",), nothing)),
-    "Start": recorded((), _start),
-    "Startall": recorded(("requests",), _startall, lambda recording: in_sequence),
+    **dict.fromkeys(("Free", "free", "Cancel", "cancel"), recorded(_forget)),
+    **dict.fromkeys(("Get_status", "get_status"), recorded(nothing)),
+    "Start": recorded(_start),
+    "Startall": recorded(_startall, in_sequence),
 }
 """Methods of requests, also of persistent ones."""
 
@@ -130,26 +130,26 @@ def _mprobe(of_class: bool) -> Callable[[RankRecording], Describe]:
     """A matched probe; the receive of the message needs the communicator, the source and the tag."""
 
     def describe(recording: RankRecording) -> Describe:
-        def lines(self: Any, given: dict[str, Any], message: Any) -> Lines:
+        def lines(comm: Any, message: Any, source: Any = None, tag: Any = None, status: Any = None) -> Lines:
             if message is not None:
-                comm = recording.communicators.number(given["comm"] if of_class else self)
-                recording.probed[id(message)] = comm, recording.received(given["status"])
+                recording.probed[id(message)] = recording.communicators.number(comm), recording.received(status)
             return ()
 
-        return lines
+        def lines_of_class(kind: Any, message: Any, comm: Any, *args: Any, **keywords: Any) -> Lines:
+            return lines(comm, message, *args, **keywords)
+
+        return lines_of_class if of_class else lines
 
     return describe
 
 
-PROBE = ("source", "tag", "status")
-
 PROBES: dict[str, Maker] = {
-    **dict.fromkeys(("Probe", "Iprobe", "probe", "iprobe"), recorded(PROBE, nothing)),
-    **dict.fromkeys(("Mprobe", "Improbe", "mprobe", "improbe"), recorded(PROBE, _mprobe(False), with_status)),
+    **dict.fromkeys(("Probe", "Iprobe", "probe", "iprobe"), recorded(nothing)),
+    **dict.fromkeys(("Mprobe", "Improbe", "mprobe", "improbe"), recorded(_mprobe(False), with_status(2))),
 }
 """Probes of communicators. A probe has no effect in a replay: the receive that follows waits for the same message."""
 
 PROBES_OF_MESSAGE: dict[str, Maker] = dict.fromkeys(
-    ("Probe", "Iprobe", "probe", "iprobe"), recorded(("comm", *PROBE), _mprobe(True), with_status)
+    ("Probe", "Iprobe", "probe", "iprobe"), recorded(_mprobe(True), with_status(3))
 )
 """The same as class methods of messages: these are matched probes."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 from fakempi.extensions.recorder.rank_recording import RankRecording
 from fakempi.extensions.recorder.wrapper import (
@@ -19,169 +19,229 @@ from fakempi.extensions.recorder.wrapper import (
 MODES = {"Send": "S", "Ssend": "SS", "Bsend": "B", "Rsend": "R"}
 """The mode of a send as the lines have it, by the name of the blocking call with a buffer."""
 
-SENDRECV = ("dest", "sendtag", "recvbuf", "source", "recvtag", "status")
-REPLACE = ("buf", "dest", "sendtag", "source", "recvtag", "status")
+
+# -- sends -----------------------------------------------------------------------------------------------------------------
 
 
-def _sent(objects: bool, buffer: str) -> Callable[[RankRecording], Callable[[dict[str, Any]], int]]:
-    """Return a function that returns the size of a send: of an object, or of the buffer in the argument of that name."""
-
-    def size(recording: RankRecording) -> Callable[[dict[str, Any]], int]:
-        pickles, nbytes = recording.pickles, recording.sizes.nbytes
-        return (lambda given: sum(pickles.written)) if objects else (lambda given: nbytes(given[buffer]))
-
-    return size
-
-
-def _send(mode: str, objects: bool = False, nonblocking: bool = False) -> Maker:
-    buffer = "obj" if objects else "buf"
-
+def _send(mode: str) -> Maker:
     def describe(recording: RankRecording) -> Describe:
-        number, peer, size = recording.communicators.number, recording.peer, _sent(objects, buffer)(recording)
-        begin: Callable[[Any], Any] = recording.requests.start if nonblocking else lambda request: "-"
+        number, peer, nbytes = recording.communicators.number, recording.peer, recording.sizes.nbytes
 
-        def lines(comm: Any, given: dict[str, Any], request: Any) -> Lines:
-            rest = f"{mode} {number(comm)} {peer(given['dest'])} {given.get('tag', 0)} {size(given)} {begin(request)}"
-            return (("send", rest),)
+        def lines(comm: Any, result: Any, buf: Any, dest: Any, tag: Any = 0) -> Lines:
+            return (("send", f"{mode} {number(comm)} {peer(dest)} {tag} {nbytes(buf)} -"),)
 
         return lines
 
-    return recorded((buffer, "dest", "tag"), describe, with_sizes if objects else None)
+    return recorded(describe)
+
+
+def _isend(mode: str) -> Maker:
+    def describe(recording: RankRecording) -> Describe:
+        number, peer, nbytes = recording.communicators.number, recording.peer, recording.sizes.nbytes
+        begin = recording.requests.start
+
+        def lines(comm: Any, request: Any, buf: Any, dest: Any, tag: Any = 0) -> Lines:
+            return (("send", f"{mode} {number(comm)} {peer(dest)} {tag} {nbytes(buf)} {begin(request)}"),)
+
+        return lines
+
+    return recorded(describe)
+
+
+def _send_object(mode: str, nonblocking: bool) -> Maker:
+    def describe(recording: RankRecording) -> Describe:
+        number, peer, pickles = recording.communicators.number, recording.peer, recording.pickles
+        begin: Callable[[Any], Any] = recording.requests.start if nonblocking else lambda request: "-"
+
+        def lines(comm: Any, request: Any, obj: Any, dest: Any, tag: Any = 0) -> Lines:
+            return (("send", f"{mode} {number(comm)} {peer(dest)} {tag} {sum(pickles.written)} {begin(request)}"),)
+
+        return lines
+
+    return recorded(describe, with_sizes)
 
 
 def _send_init(mode: str) -> Maker:
     def describe(recording: RankRecording) -> Describe:
-        number, peer, size = recording.communicators.number, recording.peer, _sent(False, "buf")(recording)
+        number, peer, nbytes = recording.communicators.number, recording.peer, recording.sizes.nbytes
 
-        def lines(comm: Any, given: dict[str, Any], request: Any) -> Lines:
-            line = f"{mode} {number(comm)} {peer(given['dest'])} {given.get('tag', 0)} {size(given)}"
-            recording.requests.make_persistent(request, "send", False, line)
+        def lines(comm: Any, request: Any, buf: Any, dest: Any, tag: Any = 0) -> Lines:
+            words = f"{mode} {number(comm)} {peer(dest)} {tag} {nbytes(buf)}"
+            recording.requests.make_persistent(request, "send", False, words)
             return ()
 
         return lines
 
-    return recorded(("buf", "dest", "tag"), describe)
+    return recorded(describe)
 
 
-def _recv(parameters: tuple[str, ...]) -> Maker:
-    def describe(recording: RankRecording) -> Describe:
-        number, received = recording.communicators.number, recording.received
-        return lambda comm, given, result: (("recv", f"{number(comm)} {received(given['status'])} -"),)
-
-    return recorded(parameters, describe, with_status)
+# -- receives --------------------------------------------------------------------------------------------------------------
 
 
-def _posted(recording: RankRecording, comm: Any, given: dict[str, Any], size: int) -> tuple[str, bool]:
-    """Return the words of a posted receive, and whether its message is known only when it has arrived."""
-    source = given.get("source", recording.mpi.ANY_SOURCE)
-    tag = given.get("tag", given.get("recvtag", recording.mpi.ANY_TAG))
-    words = f"{recording.communicators.number(comm)} {recording.peer(source)} {recording.tag(tag)} {size}"
-    return words, recording.is_wildcard(source, tag)
+def _recv(recording: RankRecording) -> Describe:
+    number, received = recording.communicators.number, recording.received
+
+    def lines(comm: Any, result: Any, buf: Any = None, source: Any = 0, tag: Any = 0, status: Any = None) -> Lines:
+        return (("recv", f"{number(comm)} {received(status)} -"),)
+
+    return lines
+
+
+Posted: TypeAlias = Callable[[Any, Any, Any, int], tuple[str, bool]]
+
+
+def _posted(recording: RankRecording) -> Posted:
+    """Return a function that returns the words of a posted receive, and whether its message is known only on arrival.
+
+    Its arguments are communicator, source and tag (None: any), and bytes.
+    """
+    any_source, any_tag = recording.mpi.ANY_SOURCE, recording.mpi.ANY_TAG
+    number, peer = recording.communicators.number, recording.peer
+
+    def posted(comm: Any, source: Any, tag: Any, size: int) -> tuple[str, bool]:
+        source, tag = any_source if source is None else source, any_tag if tag is None else tag
+        if source == any_source or tag == any_tag:
+            return f"{number(comm)} {peer(source)} {recording.tag(tag)} {size}", True
+        return f"{number(comm)} {peer(source)} {tag} {size}", False
+
+    return posted
 
 
 def _irecv(objects: bool) -> Maker:
     def describe(recording: RankRecording) -> Describe:
-        begin, nbytes = recording.requests.start, recording.sizes.nbytes
+        begin, nbytes, posted = recording.requests.start, recording.sizes.nbytes, _posted(recording)
 
-        def size(buf: Any) -> int:
-            if objects:
-                return recording.irecv_room if buf is None else buf if isinstance(buf, int) else len(buf)
-            return nbytes(buf)
+        def room(buf: Any) -> int:
+            return recording.irecv_room if buf is None else buf if isinstance(buf, int) else len(buf)
 
-        def lines(comm: Any, given: dict[str, Any], request: Any) -> Lines:
-            words, wildcard = _posted(recording, comm, given, size(given.get("buf")))
+        size = room if objects else nbytes
+
+        def lines(comm: Any, request: Any, buf: Any = None, source: Any = None, tag: Any = None) -> Lines:
+            words, wildcard = posted(comm, source, tag, size(buf))
             return (("recv", f"{words} {begin(request, wildcard)}"),)
 
         return lines
 
-    return recorded(("buf", "source", "tag"), describe)
+    return recorded(describe)
 
 
 def _recv_init(recording: RankRecording) -> Describe:
-    def lines(comm: Any, given: dict[str, Any], request: Any) -> Lines:
-        words, wildcard = _posted(recording, comm, given, recording.sizes.nbytes(given["buf"]))
+    posted = _posted(recording)
+
+    def lines(comm: Any, request: Any, buf: Any, source: Any = None, tag: Any = None) -> Lines:
+        words, wildcard = posted(comm, source, tag, recording.sizes.nbytes(buf))
         recording.requests.make_persistent(request, "recv", wildcard, words)
         return ()
 
     return lines
 
 
-def _message_recv(nonblocking: bool) -> Callable[[RankRecording], Describe]:
+def _message_recv(nonblocking: bool) -> Maker:
     """Receives of matched probes: MPI does not tell their communicator, so `completion` notes it at the probe."""
 
     def describe(recording: RankRecording) -> Describe:
-        def lines(message: Any, given: dict[str, Any], request: Any) -> Lines:
+        def lines(message: Any, request: Any, *args: Any, **keywords: Any) -> Lines:
             comm, words = recording.probed.pop(id(message), (0, "-1 * 0"))
             return (("recv", f"{comm} {words} {recording.requests.start(request) if nonblocking else '-'}"),)
+
+        return lines
+
+    return recorded(describe)
+
+
+# -- both ------------------------------------------------------------------------------------------------------------------
+
+
+def _sendrecv(objects: bool) -> Callable[[RankRecording], Describe]:
+    def describe(recording: RankRecording) -> Describe:
+        number, peer, received, pickles = (
+            recording.communicators.number, recording.peer, recording.received, recording.pickles,
+        )  # fmt: skip
+        nbytes: Callable[[Any], int] = (lambda obj: sum(pickles.written)) if objects else recording.sizes.nbytes
+
+        def lines(
+            comm: Any, result: Any, sendbuf: Any = None, dest: Any = None, sendtag: Any = 0, recvbuf: Any = None,
+            source: Any = None, recvtag: Any = None, status: Any = None, sendobj: Any = None,
+        ) -> Lines:  # fmt: skip
+            return (("sendrecv", f"{number(comm)} {peer(dest)} {sendtag} {nbytes(sendbuf)} {received(status)}"),)
 
         return lines
 
     return describe
 
 
-def _sendrecv(buffer: str, parameters: tuple[str, ...], objects: bool = False) -> Maker:
-    def describe(recording: RankRecording) -> Describe:
-        number, peer, size, received = (
-            recording.communicators.number, recording.peer, _sent(objects, buffer)(recording), recording.received,
-        )  # fmt: skip
+def _sendrecv_replace(recording: RankRecording) -> Describe:
+    number, peer, nbytes, received = (
+        recording.communicators.number, recording.peer, recording.sizes.nbytes, recording.received,
+    )  # fmt: skip
 
-        def lines(comm: Any, given: dict[str, Any], result: Any) -> Lines:
-            sent = f"{number(comm)} {peer(given['dest'])} {given.get('sendtag', 0)} {size(given)}"
-            return (("sendrecv", f"{sent} {received(given['status'])}"),)
+    def lines(
+        comm: Any, result: Any, buf: Any, dest: Any, sendtag: Any = 0, source: Any = None, recvtag: Any = None,
+        status: Any = None,
+    ) -> Lines:  # fmt: skip
+        return (("sendrecv", f"{number(comm)} {peer(dest)} {sendtag} {nbytes(buf)} {received(status)}"),)
 
-        return lines
-
-    return recorded(parameters, describe, with_sizes_and_status if objects else with_status)
+    return lines
 
 
-def _isendrecv(buffer: str, parameters: tuple[str, ...]) -> Maker:
+def _isendrecv(recording: RankRecording) -> Describe:
     """A nonblocking Sendrecv: a send and a receive that one request completes."""
+    number, peer, nbytes, posted = (
+        recording.communicators.number, recording.peer, recording.sizes.nbytes, _posted(recording),
+    )  # fmt: skip
 
-    def describe(recording: RankRecording) -> Describe:
-        nbytes = recording.sizes.nbytes
+    def lines(
+        comm: Any, request: Any, sendbuf: Any, dest: Any, sendtag: Any = 0, recvbuf: Any = None, source: Any = None,
+        recvtag: Any = None,
+    ) -> Lines:  # fmt: skip
+        words, wildcard = posted(comm, source, recvtag, nbytes(recvbuf))
+        first, second = recording.requests.start_both(request, wildcard)
+        send = f"S {number(comm)} {peer(dest)} {sendtag} {nbytes(sendbuf)} {first}"
+        return ("send", send), ("recv", f"{words} {second}")
 
-        def lines(comm: Any, given: dict[str, Any], request: Any) -> Lines:
-            sent = nbytes(given[buffer])
-            received, wildcard = _posted(recording, comm, given, nbytes(given.get("recvbuf")) if buffer != "buf" else sent)
-            first, second = recording.requests.start_both(request, wildcard)
-            dest, tag = recording.peer(given["dest"]), given.get("sendtag", 0)
-            send = f"S {recording.communicators.number(comm)} {dest} {tag} {sent} {first}"
-            return ("send", send), ("recv", f"{received} {second}")
+    return lines
 
-        return lines
 
-    return recorded(parameters, describe)
+def _isendrecv_replace(recording: RankRecording) -> Describe:
+    both = _isendrecv(recording)
+
+    def lines(
+        comm: Any, request: Any, buf: Any, dest: Any, sendtag: Any = 0, source: Any = None, recvtag: Any = None
+    ) -> Lines:
+        return both(comm, request, buf, dest, sendtag, buf, source, recvtag)
+
+    return lines
 
 
 def _sends() -> dict[str, Maker]:
     found: dict[str, Maker] = {}
     for name, mode in MODES.items():
         found |= {
-            name: _send(mode), f"I{name.lower()}": _send(mode, nonblocking=True), f"{name}_init": _send_init(mode),
-            name.lower(): _send(mode, objects=True), f"i{name.lower()}": _send(mode, objects=True, nonblocking=True),
+            name: _send(mode), f"I{name.lower()}": _isend(mode), f"{name}_init": _send_init(mode),
+            name.lower(): _send_object(mode, nonblocking=False), f"i{name.lower()}": _send_object(mode, nonblocking=True),
         }  # fmt: skip
     return found
 
 
 OF_COMM: dict[str, Maker] = {
     **_sends(),
-    "Recv": _recv(("buf", "source", "tag", "status")),
-    "recv": _recv(("buf", "source", "tag", "status")),
+    "Recv": recorded(_recv, with_status(3)),
+    "recv": recorded(_recv, with_status(3)),
     "Irecv": _irecv(objects=False),
     "irecv": _irecv(objects=True),
-    "Recv_init": recorded(("buf", "source", "tag"), _recv_init),
-    "Sendrecv": _sendrecv("sendbuf", ("sendbuf", *SENDRECV)),
-    "sendrecv": _sendrecv("sendobj", ("sendobj", *SENDRECV), objects=True),
-    "Sendrecv_replace": _sendrecv("buf", REPLACE),
-    "Isendrecv": _isendrecv("sendbuf", ("sendbuf", *SENDRECV[:-1])),
-    "Isendrecv_replace": _isendrecv("buf", REPLACE[:-1]),
+    "Recv_init": recorded(_recv_init),
+    "Sendrecv": recorded(_sendrecv(objects=False), with_status(6)),
+    "sendrecv": recorded(_sendrecv(objects=True), with_sizes_and_status(6)),
+    "Sendrecv_replace": recorded(_sendrecv_replace, with_status(5)),
+    "Isendrecv": recorded(_isendrecv),
+    "Isendrecv_replace": recorded(_isendrecv_replace),
 }
 """Methods of communicators."""
 
 OF_MESSAGE: dict[str, Maker] = {
-    "Recv": recorded(("buf", "status"), _message_recv(False)),
-    "recv": recorded(("status",), _message_recv(False)),
-    "Irecv": recorded(("buf",), _message_recv(True)),
-    "irecv": recorded((), _message_recv(True)),
+    "Recv": _message_recv(False),
+    "recv": _message_recv(False),
+    "Irecv": _message_recv(True),
+    "irecv": _message_recv(True),
 }
 """Methods of messages that a matched probe has returned."""

@@ -29,9 +29,6 @@ LOCAL = ("Get_", "Set_", "Call_", "Create_errhandler", "Create_keyval", "Delete_
 """Beginnings of names of methods of windows and files that communicate nothing."""
 
 
-ANY_ARGUMENTS = tuple(f"argument {number}" for number in range(20))
-"""Parameters of calls whose arguments are not recorded."""
-
 
 def _create(all_ranks: bool) -> Maker:
     """A call that creates a communicator: its ranks wait for each other."""
@@ -39,7 +36,7 @@ def _create(all_ranks: bool) -> Maker:
     def describe(recording: RankRecording) -> Describe:
         communicators = recording.communicators
 
-        def lines(self: Any, given: dict[str, Any], result: Any) -> Lines:
+        def lines(self: Any, result: Any, *args: Any, **keywords: Any) -> Lines:
             new = result[0] if isinstance(result, tuple) else result  # Idup returns a request, too
             parent = communicators.number(self) if all_ranks else None
             if new != recording.mpi.COMM_NULL:
@@ -54,7 +51,7 @@ def _create(all_ranks: bool) -> Maker:
 
         return lines
 
-    return recorded(ANY_ARGUMENTS, describe)
+    return recorded(describe)
 
 
 def _free(recording: RankRecording, original: Any) -> Any:
@@ -86,9 +83,9 @@ def unsupported(kind: str, name: str) -> Maker:
     """Return the maker of a call that a replay cannot execute: it is counted by its name."""
 
     def describe(recording: RankRecording) -> Describe:
-        return lambda self, given, result: (("other", f"{kind}.{name}"),)
+        return lambda self, result, *args, **keywords: (("other", f"{kind}.{name}"),)
 
-    return recorded(ANY_ARGUMENTS, describe)
+    return recorded(describe)
 
 
 def of_window_or_file(kind: str, name: str) -> Maker | None:

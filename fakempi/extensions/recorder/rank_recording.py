@@ -60,10 +60,6 @@ class RankRecording:
         """Return a tag as the lines have it: `*` for any."""
         return "*" if tag == self._any_tag else tag
 
-    def is_wildcard(self, source: Any, tag: Any) -> bool:
-        """Return whether the message of a receive is known only when it has arrived."""
-        return bool(source == self._any_source or tag == self._any_tag)
-
     def match(self, status: Any) -> str:
         """Return the source and the tag of a received message."""
         return f":{self.peer(status.Get_source())}:{self.tag(status.Get_tag())}"

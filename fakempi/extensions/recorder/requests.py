@@ -39,19 +39,17 @@ class RequestNumbers:
 
     def start(self, request: Any, wildcard: bool = False) -> int:
         """Return the number of a new request."""
-        return self.start_several(request, 1, wildcard)[0]
+        number = self._next
+        self._next = number + 1
+        self._open[id(request)] = OpenRequest((number,), wildcard)
+        return number
 
-    def start_both(self, request: Any, wildcard: bool) -> tuple[int, ...]:
+    def start_both(self, request: Any, wildcard: bool) -> tuple[int, int]:
         """Return two numbers of a new request that sends and receives."""
-        return self.start_several(request, 2, wildcard)
-
-    def start_several(self, request: Any, count: int, wildcard: bool = False) -> tuple[int, ...]:
-        """Return numbers of a new request that consists of several messages."""
         first = self._next
-        self._next = first + count
-        numbers = tuple(range(first, first + count))
-        self._open[id(request)] = OpenRequest(numbers, wildcard)
-        return numbers
+        self._next = first + 2
+        self._open[id(request)] = OpenRequest((first, first + 1), wildcard)
+        return first, first + 1
 
     def add(self, request: Any) -> int:
         """Return the number of a further message of an open request, or of a new one; without wildcards."""
@@ -69,10 +67,9 @@ class RequestNumbers:
         found = self._open.pop(id(request), None)
         if found is None:
             return ""
-        words = [str(number) for number in found.numbers]
-        if found.wildcard and status is not None:
-            words[-1] += match(status)
-        return "".join(f" {word}" for word in words)
+        numbers, wildcard = found
+        words = f" {numbers[0]}" if len(numbers) == 1 else "".join(f" {number}" for number in numbers)
+        return words + match(status) if wildcard and status is not None else words
 
     def make_persistent(self, request: Any, kind: str, wildcard: bool, words: str) -> None:
         """Remember what each start of a persistent request does."""

@@ -10,22 +10,21 @@ from fakempi.extensions.recorder.rank_recording import RankRecording
 Lines: TypeAlias = Sequence[tuple[str, str]]
 """Kinds of events, and the words after their times. Without any, the call has no effect in a replay."""
 
-Describe: TypeAlias = Callable[[Any, dict[str, Any], Any], Lines]
-"""Returns the lines of a call: for its object or class, its arguments by name, and its result."""
+Describe: TypeAlias = Callable[..., Lines]
+"""Returns the lines of a call: for its object or class, its result, and its arguments, which it takes as the call does."""
 
-Prepare: TypeAlias = Callable[[dict[str, Any]], object]
-"""Changes the arguments before the call."""
+Arguments: TypeAlias = tuple[tuple[Any, ...], dict[str, Any]]
+Prepare: TypeAlias = Callable[[tuple[Any, ...], dict[str, Any]], Arguments]
+"""Returns the arguments with which the call is made."""
 
 Maker: TypeAlias = Callable[[RankRecording, Any], Any]
 """Makes the wrapper of a function, whose first parameter is an object or a class, for the recording of a rank."""
 
 
 def recorded(
-    parameters: Sequence[str],
-    describe: Callable[[RankRecording], Describe],
-    prepare: Callable[[RankRecording], Prepare] | None = None,
+    describe: Callable[[RankRecording], Describe], prepare: Callable[[RankRecording], Prepare] | None = None
 ) -> Maker:
-    """Return the maker of wrappers for calls with these parameters."""
+    """Return the maker of wrappers for a call."""
 
     def make(recording: RankRecording, original: Any) -> Any:
         log, now, is_foreign = recording.log, recording.log.now, recording.is_foreign
@@ -33,20 +32,14 @@ def recorded(
         name = original.__name__
 
         def call(self: Any, *args: Any, **keywords: Any) -> Any:
-            if is_foreign(name) or len(args) > len(parameters):  # MPI reports the wrong number of arguments
+            if is_foreign(name):
                 return original(self, *args, **keywords)
-            given = dict(zip(parameters, args, strict=False))
-            if keywords:
-                given.update(keywords)
-            if change is None:
-                start = now()
-                result = original(self, *args, **keywords)
-            else:
-                change(given)
-                start = now()
-                result = original(self, **given)
+            if change is not None:
+                args, keywords = change(args, keywords)
+            start = now()
+            result = original(self, *args, **keywords)
             end = now()
-            lines = lines_of(self, given, result)
+            lines = lines_of(self, result, *args, **keywords)
             if lines:
                 log.events(start, end, log.site(1), lines)
             else:
@@ -58,62 +51,86 @@ def recorded(
     return make
 
 
-def with_status(recording: RankRecording) -> Prepare:
-    """Pass a status to calls without one; all such calls share it."""
-    own = recording.mpi.Status()
+def with_status(place: int) -> Callable[[RankRecording], Prepare]:
+    """Pass a status to calls without one, which is the parameter at this place; all such calls share it."""
 
-    def prepare(given: dict[str, Any]) -> None:
-        if given.get("status") is None:
-            given["status"] = own
+    def prepare(recording: RankRecording) -> Prepare:
+        own = recording.mpi.Status()
+
+        def add(args: tuple[Any, ...], keywords: dict[str, Any]) -> Arguments:
+            if len(args) <= place:
+                if keywords.get("status") is None:
+                    keywords["status"] = own
+            elif args[place] is None:
+                args = (*args[:place], own, *args[place + 1 :])
+            return args, keywords
+
+        return add
 
     return prepare
 
 
 def with_statuses(recording: RankRecording) -> Prepare:
-    """Pass a list to calls without statuses, and requests as a sequence, since they are read twice."""
+    """Pass a list to calls without statuses, and requests as a sequence."""
 
-    def prepare(given: dict[str, Any]) -> None:
-        if given.get("statuses") is None:
-            given["statuses"] = []
-        in_sequence(given)
+    def prepare(args: tuple[Any, ...], keywords: dict[str, Any]) -> Arguments:
+        args, keywords = _in_sequence(args, keywords)
+        if len(args) < 2:
+            if keywords.get("statuses") is None:
+                keywords["statuses"] = []
+        elif args[1] is None:
+            args = (args[0], [], *args[2:])
+        return args, keywords
 
     return prepare
 
 
 def with_requests(recording: RankRecording) -> Prepare:
     """Pass requests as a sequence, and a status."""
-    add_status = with_status(recording)
-
-    def prepare(given: dict[str, Any]) -> None:
-        add_status(given)
-        in_sequence(given)
-
-    return prepare
+    add_status = with_status(1)(recording)
+    return lambda args, keywords: add_status(*_in_sequence(args, keywords))
 
 
-def in_sequence(given: dict[str, Any]) -> None:
-    """Make a sequence of the argument `requests`, unless it is wrong, which MPI reports."""
-    requests: Any = given.get("requests")
-    if not isinstance(requests, list | tuple) and hasattr(requests, "__iter__"):
-        given["requests"] = list(requests)
+def in_sequence(recording: RankRecording) -> Prepare:
+    """Pass requests as a sequence."""
+    return _in_sequence
+
+
+def _in_sequence(args: tuple[Any, ...], keywords: dict[str, Any]) -> Arguments:
+    """Make a sequence of the requests, which are read twice, unless they are wrong, which MPI reports."""
+    requests: Any = args[0] if args else keywords.get("requests")
+    if isinstance(requests, list | tuple) or not hasattr(requests, "__iter__"):
+        return args, keywords
+    if args:
+        return (list(requests), *args[1:]), keywords
+    return args, {**keywords, "requests": list(requests)}
 
 
 def with_sizes(recording: RankRecording) -> Prepare:
     """Forget the sizes of earlier pickles."""
-    return lambda given: recording.pickles.clear()
 
-
-def with_sizes_and_status(recording: RankRecording) -> Prepare:
-    """Both."""
-    add_status = with_status(recording)
-
-    def prepare(given: dict[str, Any]) -> None:
+    def prepare(args: tuple[Any, ...], keywords: dict[str, Any]) -> Arguments:
         recording.pickles.clear()
-        add_status(given)
+        return args, keywords
+
+    return prepare
+
+
+def with_sizes_and_status(place: int) -> Callable[[RankRecording], Prepare]:
+    """Both."""
+
+    def prepare(recording: RankRecording) -> Prepare:
+        add_status = with_status(place)(recording)
+
+        def both(args: tuple[Any, ...], keywords: dict[str, Any]) -> Arguments:
+            recording.pickles.clear()
+            return add_status(args, keywords)
+
+        return both
 
     return prepare
 
 
 def nothing(recording: RankRecording) -> Describe:
     """The call has no effect in a replay."""
-    return lambda self, given, result: ()
+    return lambda self, result, *args, **keywords: ()
