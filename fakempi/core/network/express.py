@@ -45,16 +45,15 @@ class Express(Delivery):
                 return
             if senders != sorted(senders):
                 new.sort(key=SENDER)
-        if self.watcher is not None:
-            for envelope in new:
-                self._launch(envelope)
-            return
-        now, t_s, t_w, matched = self.clock.now, self.t_s, self.t_w, self.matched
+        now, t_s, t_w, matched, watcher = self.clock.now, self.t_s, self.t_w, self.matched, self.watcher
         for envelope in new:
             box: Mailbox = envelope.box
             out, into, receive = envelope.out, box.into, box.lone_receive
             if out.free_at > now or into.free_at > now or out.queue or into.queue or box.delayed or envelope.receive:
                 self._launch(envelope)
+                continue
+            if watcher is not None and (not envelope.eager or envelope.end is not None):
+                self._launch(envelope)  # the send ends before the receive does, which the order of records shows
                 continue
             if receive is not None:
                 if (receive.source != envelope.source and receive.source >= 0) or (
@@ -77,8 +76,12 @@ class Express(Delivery):
             out.bytes_sent += nbytes
             into.received += 1
             into.bytes_received += nbytes
+            if watcher is not None:
+                watcher.started(envelope, None, now, end, end)
             if receive is not None:
                 matched(envelope, receive)
+                if watcher is not None:
+                    watcher.met(envelope, receive)
                 receive.end = end
                 if receive.waiter is not None:
                     receive.waiter.settled(end)
