@@ -63,7 +63,7 @@ def random_groups(seed: int) -> list[int]:
 def bytes_by_pair(operation: str, name: str, m: int, root: int) -> dict[tuple[int, int], int]:
     """Bytes from each rank to each rank, by the schedule."""
     parameters = {"aggregation": RANKS} if name == "pat" else {}
-    plan = find(operation, name).plan(Case(RANKS, m, root=root, parameters=parameters))
+    plan = find(operation, name).schedule_for(Case(RANKS, m, root=root, parameters=parameters))
     assert plan is not None
     total: Counter[tuple[int, int]] = Counter()
     for transfers in plan:

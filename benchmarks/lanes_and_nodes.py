@@ -106,7 +106,7 @@ def to_other_nodes(name: str, ranks: int, per_node: int, m: int) -> tuple[int, i
     parameters = {"nodes": per_node} if "nodes" in algorithm.parameters else {}
     messages: Counter[int] = Counter()
     nbytes: Counter[int] = Counter()
-    for transfers in algorithm.plan(Case(ranks, m, parameters=parameters)) or ():
+    for transfers in algorithm.schedule_for(Case(ranks, m, parameters=parameters)) or ():
         for t in transfers:
             if t.source // per_node != t.dest // per_node:
                 messages[t.source] += 1

@@ -16,8 +16,8 @@ import time
 from pathlib import Path
 
 import fakempi
-from fakempi.isolation import Program, program
-from fakempi.processes.program import program_in_processes
+from fakempi.isolation import Program
+from fakempi.processes.program import ProcessProgram
 
 PAIRS = """
 from mpi4py import MPI
@@ -54,7 +54,7 @@ def pair(directory: Path, processes: bool, count: int, rounds: int) -> tuple[flo
         script = directory / "pairs.py"
         script.write_text(PAIRS.format(count=count, rounds=number))
         command = [str(script)]
-        found.append(measure(program_in_processes(command) if processes else program(command), 2))
+        found.append(measure(ProcessProgram(command) if processes else Program(command), 2))
     (short, short_cpu), (long, long_cpu) = found
     pairs = rounds - rounds // 10
     return 1e6 * (long - short) / pairs, 1e6 * (long_cpu - short_cpu) / pairs
@@ -64,7 +64,7 @@ def start_up(directory: Path, ranks: int) -> tuple[float, float]:
     """Return wall time and CPU time per rank of a program that imports numpy, in seconds."""
     script = directory / "start.py"
     script.write_text(START)
-    wall, cpu = measure(program_in_processes([str(script)]), ranks)
+    wall, cpu = measure(ProcessProgram([str(script)]), ranks)
     return wall / ranks, cpu / ranks
 
 
@@ -72,7 +72,7 @@ if __name__ == "__main__":
     ranks = int(sys.argv[1]) if len(sys.argv) > 1 else 4
     print(f"{os.cpu_count()} cores, load average {os.getloadavg()[0]:.1f}")
     with tempfile.TemporaryDirectory() as name:
-        measure(program_in_processes(["-c", "from mpi4py import MPI"]), 1)  # makes the proxies
+        measure(ProcessProgram(["-c", "from mpi4py import MPI"]), 1)  # makes the proxies
         print(f"{'Send and Recv':>28} {'us (wall)':>10} {'us (CPU)':>10}")
         for count in (1, 12_500, 125_000):
             for processes in (False, True):

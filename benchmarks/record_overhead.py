@@ -36,10 +36,10 @@ def send_and_receive() -> None:
 
 
 def nonblocking() -> None:
-    """Three calls to a rank itself, which wait for no other rank."""
-    MPI.COMM_SELF.Irecv(B, 0)
-    request = MPI.COMM_SELF.Isend(A, 0)
-    request.Wait()
+    """Four calls to a rank itself, which wait for no other rank. Requests that are not completed delay Finalize."""
+    receive = MPI.COMM_SELF.Irecv(B, 0)
+    MPI.COMM_SELF.Isend(A, 0).Wait()
+    receive.Wait()
 
 
 def reduction() -> None:
@@ -53,7 +53,7 @@ def objects() -> None:
 
 
 CASES: dict[str, tuple[Callable[[], None], int]] = {
-    "Send and Recv, 2 ranks": (send_and_receive, 2), "Isend, Irecv and Wait, 1 rank": (nonblocking, 3),
+    "Send and Recv, 2 ranks": (send_and_receive, 2), "Irecv, Isend, 2 Wait, 1 rank": (nonblocking, 4),
     "Allreduce, 1 rank": (reduction, 1), "bcast of an object, 1 rank": (objects, 1),
 }  # fmt: skip
 

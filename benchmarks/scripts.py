@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import fakempi
-from fakempi.isolation import program
+from fakempi.isolation import Program
 
 RING = """
 from time import process_time
@@ -54,7 +54,7 @@ def as_script(directory: Path, modules: int) -> Measure:
 
     def measure(ranks: int, rounds: int, backend: str) -> float:
         script.write_text(SCRIPT.format(modules=modules, rounds=rounds, out=str(out)))
-        fakempi.run(program([str(script)]), ranks, backend=backend)
+        fakempi.run(Program([str(script)]), ranks, backend=backend)
         return float(out.read_text())
 
     return measure

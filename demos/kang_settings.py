@@ -185,7 +185,7 @@ def with_blocks(blocked_ring: Algorithm, longest: int) -> Algorithm:
         blocked_ring.run(*args, block_bytes=longest, **options)
 
     def schedule(case: Case) -> Rounds | None:
-        return blocked_ring.plan(replace(case, parameters={"block_bytes": longest}))
+        return blocked_ring.schedule_for(replace(case, parameters={"block_bytes": longest}))
 
     return replace(blocked_ring, run=run, schedule=schedule)
 

@@ -110,22 +110,27 @@ class Algorithm:
         """The case's value of a parameter, or the default."""
         return case.parameters.get(name, self.parameters[name])
 
-    def plan(self, case: Case) -> Rounds | None:
+    def schedule_for(self, case: Case) -> Rounds | None:
         """The schedule for a case; None if the order of messages depends on timing."""
         return self.schedule(case) if self.schedule else None
+
+    @property
+    def plan(self) -> Callable[[Case], Rounds | None]:
+        """The earlier name of `schedule_for`."""
+        return self.schedule_for
 
     def rounds(self, case: Case) -> int | None:
         """Number of messages on the longest chain of dependent messages."""
         closed = self.closed_rounds(case) if self.closed_rounds else None
-        if closed is None and (plan := self.plan(case)) is not None:
-            return longest_chain(plan, case.ranks)
+        if closed is None and (schedule := self.schedule_for(case)) is not None:
+            return longest_chain(schedule, case.ranks)
         return closed
 
     def sent(self, case: Case, rank: int) -> int | None:
         """Bytes that `rank` sends."""
         closed = self.closed_sent(case, rank) if self.closed_sent else None
-        if closed is None and (plan := self.plan(case)) is not None:
-            return sent_by(plan, rank)
+        if closed is None and (schedule := self.schedule_for(case)) is not None:
+            return sent_by(schedule, rank)
         return closed
 
     def time(self, case: Case, t_s: Seconds, t_w: Seconds, c: Seconds = 0) -> Seconds | None:
@@ -134,8 +139,8 @@ class Algorithm:
         combined = self.closed_combined(case) if c else 0
         if closed is not None and combined is not None:
             return closed + c * combined
-        plan = self.plan(case)
-        return None if plan is None else elapsed(plan, case.ranks, t_s, t_w, c)
+        schedule = self.schedule_for(case)
+        return None if schedule is None else elapsed(schedule, case.ranks, t_s, t_w, c)
 
     def held(self, case: Case) -> int | None:
         """Largest number of items on any rank at any time; None if not claimed."""

@@ -24,8 +24,8 @@ def first_unsupported(parts: Sequence[AlgorithmCase]) -> str | None:
 
 def chain_schedules(parts: Sequence[AlgorithmCase]) -> Rounds | None:
     """The schedules one after the other; a rank begins the next part when it has finished the previous one."""
-    plans = _all_or_none(algorithm.plan(case) for algorithm, case in parts)
-    return None if plans is None else chain.from_iterable(plans)
+    schedules = _all_or_none(algorithm.schedule_for(case) for algorithm, case in parts)
+    return None if schedules is None else chain.from_iterable(schedules)
 
 
 def sequential_claims(

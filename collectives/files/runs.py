@@ -58,10 +58,10 @@ class Runs:
             yield slice(start - low, start - low + length), slice(at, at + length)
 
 
-def join(parts: Iterable[Runs]) -> list[tuple[int, int]]:
+def merged(parts: Iterable[Runs]) -> list[tuple[int, int]]:
     """Return the union of several ranks' runs, as the smallest number of runs.
 
-    >>> join([Runs([(0, 4), (8, 4)]), Runs([(4, 4), (20, 1)])])
+    >>> merged([Runs([(0, 4), (8, 4)]), Runs([(4, 4), (20, 1)])])
     [(0, 12), (20, 1)]
     """
     tables = [part.table for part in parts if len(part.table)]

@@ -7,7 +7,7 @@ from typing import Any, Final, Protocol
 
 import numpy as np
 
-from collectives.files.runs import Runs, join
+from collectives.files.runs import Runs, merged
 from collectives.tools.blocks import Layout, scratch
 from collectives.tools.messages import exchange
 from collectives.tools.protocol import Comm
@@ -92,7 +92,7 @@ class AccessPlan:
 
     def access(self, parts: Mapping[int, Runs], window: Any, low: int, call: Callable[[int, Any], object]) -> None:
         """Access the file once for each run of the joined runs of all ranks; do nothing after a failure."""
-        for start, length in join(parts.values()):
+        for start, length in merged(parts.values()):
             if self.failure is None:
                 try:
                     call(start, window[start - low : start - low + length])

@@ -71,9 +71,9 @@ def a_comes_first(case: Case) -> bool | None:
     return comes_first(own, other, case.parameters.get("first"))
 
 
-def with_process_numbers(plan: Rounds | None, ranks: Sequence[int]) -> Iterator[Round]:
+def with_process_numbers(schedule: Rounds | None, ranks: Sequence[int]) -> Iterator[Round]:
     """A group's schedule with process numbers: rank i of the group is process ranks[i]."""
-    return (renumbered(transfers, ranks) for transfers in plan or ())
+    return (renumbered(transfers, ranks) for transfers in schedule or ())
 
 
 GroupPart: TypeAlias = tuple[Algorithm, Case, Sequence[int]]
@@ -82,16 +82,16 @@ GroupPart: TypeAlias = tuple[Algorithm, Case, Sequence[int]]
 
 def concurrent(parts: Sequence[GroupPart]) -> Rounds | None:
     """The schedule of all parts: those of different processes run at the same time, those of one process in this order."""
-    plans = [(algorithm.plan(case), ranks) for algorithm, case, ranks in parts]
-    if any(plan is None for plan, _ in plans):
+    schedules = [(algorithm.schedule_for(case), ranks) for algorithm, case, ranks in parts]
+    if any(schedule is None for schedule, _ in schedules):
         return None
-    return chain.from_iterable(with_process_numbers(plan, ranks) for plan, ranks in plans)
+    return chain.from_iterable(with_process_numbers(schedule, ranks) for schedule, ranks in schedules)
 
 
-def sequential(*plans: Rounds | None) -> Rounds | None:
+def sequential(*schedules: Rounds | None) -> Rounds | None:
     """The schedule that executes these schedules one after the other; None if one of them is unknown."""
-    known = [plan for plan in plans if plan is not None]
-    return chain.from_iterable(known) if len(known) == len(plans) else None
+    known = [schedule for schedule in schedules if schedule is not None]
+    return chain.from_iterable(known) if len(known) == len(schedules) else None
 
 
 def unsupported(parts: Sequence[GroupPart]) -> str | None:

@@ -74,7 +74,7 @@ def leader_scatter_claims(*, all_sizes: bool) -> Claims:
     """The claims; `all_sizes` is whether the leaders exchange all block sizes, or one."""
     claims = part_claims(
         parts,
-        partial(plan, all_sizes),
+        partial(_schedule, all_sizes),
         sent=partial(bytes_sent, all_sizes),
         held=partial(bytes_held, all_sizes),
         why_unsupported=unequal_totals,
@@ -92,7 +92,7 @@ def parts(case: Case) -> list[GroupPart]:
     return [*reduces, *((bcast, Case(g.p, 8, itemsize=8), ranks) for g, ranks in both)]
 
 
-def plan(all_sizes: bool, case: Case) -> Rounds | None:
+def _schedule(all_sizes: bool, case: Case) -> Rounds | None:
     """The schedule: block sizes, reduces, broadcasts of total sizes, and two scatters at once."""
     p, (to_b, to_a) = case.p, _sizes_sent(all_sizes, case)
     a, b = (_blocks(g) for g in case.groups)

@@ -139,7 +139,7 @@ def multi_partite_schedule(
         received = _received(groups, mine)
         sizes = tuple(received.size(c) for c in range(received.p))
         part = Case(received.p, counts=sizes, itemsize=itemsize, in_place=True)
-        yield from with_process_numbers(allgatherv.plan(part), group.ranks)
+        yield from with_process_numbers(allgatherv.schedule_for(part), group.ranks)
 
 
 def _exchange(groups: Sequence[GroupBlocks], itemsize: int) -> Streams:

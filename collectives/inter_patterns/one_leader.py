@@ -102,7 +102,7 @@ def _lead(call: ReduceScatterCall, reduce: Algorithm, scatterv: Algorithm, start
 def one_leader_claims(*, sends_sizes: bool) -> Claims:
     """The claims; `sends_sizes` is whether block sizes are sent."""
     return Claims(
-        schedule=partial(plan, sends_sizes),
+        schedule=partial(_schedule, sends_sizes),
         why_unsupported=fit,
         scratch=partial(bytes_held, sends_sizes),
         closed_combined=lambda case: None,
@@ -116,7 +116,7 @@ def fit(case: Case) -> str | None:
     return UNDECIDED.format(p=case.p) if a_is_larger(case) is None else unsupported(_parts(case))
 
 
-def plan(sends_sizes: bool, case: Case) -> Rounds | None:
+def _schedule(sends_sizes: bool, case: Case) -> Rounds | None:
     """The schedule: the reduce, the sizes, the chain and star, and the scatter."""
     reduced, scattered = _parts(case)
     slots, in_smaller, in_larger = _slots(case)

@@ -23,18 +23,18 @@ class SynchronousLinearPhase(LinearPhase):
     synchronous = True
 
 
-def posted(plan: Rounds | None, *, synchronous: bool = False) -> Rounds | None:
+def posted(schedule: Rounds | None, *, synchronous: bool = False) -> Rounds | None:
     """The schedule with `NonblockingRound`s; `synchronous` on an `Unbuffered` communicator.
 
     >>> from collectives.catalogue.schedule import Transfer
     >>> list(posted([[Transfer(0, 1, 5)]]))
     [[Transfer(source=0, dest=1, nbytes=5, combined=0, start=0, first_part=0)]]
     """
-    return None if plan is None else _posted(plan, synchronous)
+    return None if schedule is None else _posted(schedule, synchronous)
 
 
-def _posted(plan: Rounds, synchronous: bool) -> Iterator[Round]:
-    for transfers in plan:
+def _posted(schedule: Rounds, synchronous: bool) -> Iterator[Round]:
+    for transfers in schedule:
         if isinstance(transfers, LinearPhase):
             yield SynchronousLinearPhase(transfers) if synchronous else transfers
         elif isinstance(transfers, (Streams, PrepostedRound, Combining)):

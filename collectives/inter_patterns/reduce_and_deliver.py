@@ -112,7 +112,7 @@ def delivery_claims(code: Callable[..., None]) -> Claims:
 
     return part_claims(
         lambda case: [*_size_broadcasts(code, case), *_reduced(code, case)],
-        partial(plan, code),
+        partial(_schedule, code),
         sent=sent,
         held=held,
         why_unsupported=all_of(unequal_totals, unknown_order),
@@ -120,7 +120,7 @@ def delivery_claims(code: Callable[..., None]) -> Claims:
     )
 
 
-def plan(code: Callable[..., None], case: Case) -> Rounds | None:
+def _schedule(code: Callable[..., None], case: Case) -> Rounds | None:
     """The schedule: block sizes, reductions in pieces, and the exchange of all pieces."""
     a, b = (group.layout for group in case.groups)
     total = a.size(0, case.p)

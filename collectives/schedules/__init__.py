@@ -33,10 +33,10 @@ from collectives.schedules.faults import Fault
 from collectives.schedules.formats import load, save
 from collectives.schedules.recording import record
 from collectives.schedules.running.execution import algorithm
-from collectives.schedules.schedule import Schedule, provide
+from collectives.schedules.schedule import Schedule, register_functions
 from collectives.schedules.step import Range, Step
 from collectives.schedules.verification import verify
 
 __all__ = ["Fault", "InvalidScheduleError", "Range", "Schedule", "Step", "load", "record"]
 
-provide(algorithm=algorithm, save=save, verify=verify)
+register_functions(algorithm=algorithm, save=save, verify=verify)

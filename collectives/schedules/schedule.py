@@ -193,6 +193,6 @@ class Schedule:
 _functions: dict[str, Callable[..., Any]] = {}
 
 
-def provide(**functions: Callable[..., Any]) -> None:
+def register_functions(**functions: Callable[..., Any]) -> None:
     """Register the functions that `verify`, `algorithm` and `save` call; they are in modules that import this module."""
     _functions.update(functions)

@@ -41,7 +41,7 @@ def why_unsupported(case: Case) -> str | None:
 
 
 def schedule(case: Case) -> Rounds | None:
-    return _allgather(case).plan(Case(case.p, case.m))
+    return _allgather(case).schedule_for(Case(case.p, case.m))
 
 
 def closed_rounds(case: Case) -> int | None:

@@ -90,7 +90,7 @@ def _chosen(case: Case) -> tuple[Algorithm, Case]:
 
 def schedule(case: Case) -> Rounds | None:
     chosen, its_case = _chosen(case)
-    return chosen.plan(its_case)
+    return chosen.schedule_for(its_case)
 
 
 def closed_rounds(case: Case) -> int | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from collectives.tools.nodes import Nodes, Placement, placement_of
 from collectives.tools.protocol import Comm, Request
 
 
@@ -46,3 +47,11 @@ class Subset:
     def Sendrecv(self, sendbuf: Any, dest: int, sendtag: int, recvbuf: Any, source: int, recvtag: int, /) -> object:
         to, origin = self._ranks[dest], self._ranks[source]
         return self._comm.Sendrecv(sendbuf, to, sendtag, recvbuf, origin, recvtag)
+
+
+def on_node(comm: Comm, nodes: Nodes) -> tuple[Placement, int, int, Subset]:
+    """Return the placement of the ranks, this rank's node and its index there, and the ranks of the node."""
+    rank = comm.Get_rank()
+    placement = placement_of(nodes, comm.Get_size())
+    node, index = placement.node[rank], placement.index[rank]
+    return placement, node, index, Subset(comm, placement.nodes[node], index)

@@ -30,13 +30,13 @@ class CaseClaims:
 
     def __init__(self, algorithm: Algorithm, case: Case) -> None:
         self.algorithm, self.case = algorithm, case
-        plan = algorithm.plan(case)
-        self.plan: list[Round] | None = None if plan is None else list(islice(plan, MAX_ROUNDS))
-        if self.plan is not None and len(self.plan) == MAX_ROUNDS:
+        schedule = algorithm.schedule_for(case)
+        self.schedule: list[Round] | None = None if schedule is None else list(islice(schedule, MAX_ROUNDS))
+        if self.schedule is not None and len(self.schedule) == MAX_ROUNDS:
             raise ValueError(f"it has {MAX_ROUNDS:,} rounds or more")
         self._messages: Counter[int] = Counter()
         self._bytes: Counter[int] = Counter()
-        for transfer in chain.from_iterable(self.plan or ()):
+        for transfer in chain.from_iterable(self.schedule or ()):
             self._messages[transfer.source] += 1
             self._bytes[transfer.source] += transfer.nbytes
 
@@ -47,28 +47,28 @@ class CaseClaims:
             combined = self.algorithm.closed_combined(self.case) if c else 0
             if closed is not None and combined is not None:
                 yield Claim(closed + c * combined, CLOSED_FORM)
-        if self.plan is not None:
-            yield Claim(elapsed(self.plan, self.case.ranks, t_s, t_w, c), SCHEDULE)
+        if self.schedule is not None:
+            yield Claim(elapsed(self.schedule, self.case.ranks, t_s, t_w, c), SCHEDULE)
 
     def rounds(self) -> Iterator[Claim]:
         """Length of the longest chain of dependent messages."""
         if self.algorithm.closed_rounds is not None:
             closed = self.algorithm.closed_rounds(self.case)
             yield from () if closed is None else [Claim(closed, CLOSED_FORM)]
-        if self.plan is not None:
-            yield Claim(longest_chain(self.plan, self.case.ranks), SCHEDULE)
+        if self.schedule is not None:
+            yield Claim(longest_chain(self.schedule, self.case.ranks), SCHEDULE)
 
     def sent(self, rank: int) -> Iterator[Claim]:
         """Bytes that a rank sends."""
         if self.algorithm.closed_sent is not None:
             closed = self.algorithm.closed_sent(self.case, rank)
             yield from () if closed is None else [Claim(closed, CLOSED_FORM)]
-        if self.plan is not None:
+        if self.schedule is not None:
             yield Claim(self._bytes[rank], SCHEDULE)
 
     def messages(self, rank: int) -> Iterator[Claim]:
         """Messages that a rank sends."""
-        if self.plan is not None:
+        if self.schedule is not None:
             yield Claim(self._messages[rank], SCHEDULE)
 
 
@@ -92,12 +92,12 @@ def disagreement(algorithm: Algorithm, case: Case) -> str | None:
     return None
 
 
-def model_violation(plan: Sequence[Round], ranks: int) -> str | None:
+def model_violation(schedule: Sequence[Round], ranks: int) -> str | None:
     """Describe the first violation of the model, or return None.
 
     In a round every rank sends at most one message and receives at most one, and no rank sends to itself.
     """
-    for number, transfers in enumerate(plan, 1):
+    for number, transfers in enumerate(schedule, 1):
         for t in transfers:
             if t.source == t.dest or not (0 <= t.source < ranks and 0 <= t.dest < ranks):
                 return f"schedule round {number}: a message from rank {t.source} to rank {t.dest} is invalid for p = {ranks}"
@@ -119,10 +119,10 @@ def model_violation(plan: Sequence[Round], ranks: int) -> str | None:
     return None
 
 
-def missing_dependency(plan: Sequence[Round], ranks: int) -> str | None:
+def missing_dependency(schedule: Sequence[Round], ranks: int) -> str | None:
     """Describe a rank that, by the schedule of a barrier, may leave before another rank has entered; None if none."""
     depends_on = [{r} for r in range(ranks)]
-    for transfers in plan:
+    for transfers in schedule:
         before = [set(known) for known in depends_on]
         for transfer in transfers:
             depends_on[transfer.dest] |= before[transfer.source]

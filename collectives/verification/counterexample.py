@@ -116,8 +116,8 @@ def _details(algorithm: Algorithm, case: Case, fault: AlgorithmFault, machine: M
     """The first round that differs from the schedule, the values of every rank, and the machine's report."""
     if fault.setting is not None and fault.kind not in ("fits", "timeout"):
         transfers = run_case(algorithm, case, machine, fault.setting, trace=True).outcome.transfers
-        plan = CaseClaims(algorithm, case).plan if has_exact_claims(case) else None
-        yield from _rounds(fault, plan, transfers, case.ranks, fault.setting)
+        schedule = CaseClaims(algorithm, case).schedule if has_exact_claims(case) else None
+        yield from _rounds(fault, schedule, transfers, case.ranks, fault.setting)
     if fault.by_rank:
         heads = ("expected", "actual") if fault.kind in ("result", "input") else ("claimed", "actual")
         cells = [[str(rank), *pair] for rank, pair in enumerate(fault.by_rank) if pair[0] != pair[1]]
@@ -127,20 +127,20 @@ def _details(algorithm: Algorithm, case: Case, fault: AlgorithmFault, machine: M
 
 
 def _rounds(
-    fault: AlgorithmFault, plan: Any, transfers: Sequence[RunMessage], ranks: int, setting: Setting
+    fault: AlgorithmFault, schedule: Any, transfers: Sequence[RunMessage], ranks: int, setting: Setting
 ) -> Iterator[str]:
-    if plan is None or model_violation(plan, ranks) is not None:
+    if schedule is None or model_violation(schedule, ranks) is not None:
         yield "no valid schedule to compare the run with"
         return
-    difference = first_difference(plan, transfers, ranks, setting)
+    difference = first_difference(schedule, transfers, ranks, setting)
     if difference is not None:
         number, rows = difference
-        beyond = f" (the schedule ends after round {len(plan)})" if number > len(plan) else ""
+        beyond = f" (the schedule ends after round {len(schedule)})" if number > len(schedule) else ""
         yield f"first difference between schedule and run: round {number}{beyond}"
         yield from side_by_side(rows)
         return
     if fault.kind in ("time", "rounds"):
         yield "all messages of the run match the schedule, whose rounds end at these times:"
-        yield from round_end_times(plan, ranks, setting)
+        yield from round_end_times(schedule, ranks, setting)
     elif fault.kind not in FAILURES:
         yield "all messages of the run match the schedule"

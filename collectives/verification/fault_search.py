@@ -67,13 +67,13 @@ def _location(error: BaseException, file: str | None = None) -> str:
 
 def _invalid_schedule(algorithm: Algorithm, case: Case, claims: CaseClaims) -> Iterator[AlgorithmFault]:
     """Report a schedule that violates the model, and ignore it from then on."""
-    if claims.plan is None:
+    if claims.schedule is None:
         return
-    message = model_violation(claims.plan, case.ranks)
+    message = model_violation(claims.schedule, case.ranks)
     if message is not None:
-        claims.plan = None
+        claims.schedule = None
     elif algorithm.operation == "barrier" and not case.q:
-        message = missing_dependency(claims.plan, case.p)
+        message = missing_dependency(claims.schedule, case.p)
     if message is not None:
         yield AlgorithmFault("schedule", message, None, message)
 

@@ -24,7 +24,7 @@ class RankRow(NamedTuple):
 
 
 def first_difference(
-    plan: Sequence[Round], transfers: Sequence[RunMessage], ranks: int, setting: Setting
+    schedule: Sequence[Round], transfers: Sequence[RunMessage], ranks: int, setting: Setting
 ) -> tuple[int, list[RankRow]] | None:
     """Return the first round that differs from the schedule, counted from 1, with a row for each rank.
 
@@ -34,10 +34,10 @@ def first_difference(
     for message in transfers:
         queues[message.source].append(message)
     timed = setting.eager_limit == 0 and setting.late < 0
-    remaining = Counter(transfer.source for planned in plan for transfer in planned)
-    for number, planned in enumerate(plan, 1):
+    remaining = Counter(transfer.source for planned in schedule for transfer in planned)
+    for number, planned in enumerate(schedule, 1):
         due: dict[int, list[tuple[Transfer, float | None]]] = defaultdict(list)
-        for transfer, start in _starts(plan, number - 1, ranks, setting):
+        for transfer, start in _starts(schedule, number - 1, ranks, setting):
             due[transfer.source].append((transfer, start if timed else None))
         rows = [
             _row(rank, due[rank], queues[rank], isinstance(planned, LinearPhase), remaining[rank]) for rank in range(ranks)
@@ -49,16 +49,16 @@ def first_difference(
             for _ in sends:
                 queues[rank].popleft()
     rows = [_row(rank, [], queues[rank], False, 0) for rank in range(ranks)]
-    return (len(plan) + 1, rows) if any(row.differs for row in rows) else None
+    return (len(schedule) + 1, rows) if any(row.differs for row in rows) else None
 
 
-def _starts(plan: Sequence[Round], index: int, ranks: int, setting: Setting) -> Iterator[tuple[Transfer, float | None]]:
+def _starts(schedule: Sequence[Round], index: int, ranks: int, setting: Setting) -> Iterator[tuple[Transfer, float | None]]:
     """Yield a round's transfers with their start times; None for LinearPhase and Streams, where they are not computed."""
-    planned = plan[index]
+    planned = schedule[index]
     if isinstance(planned, LinearPhase | Streams):
         yield from ((transfer, None) for transfer in planned)
         return
-    before = clocks(plan[:index], ranks, setting.t_s, setting.t_w, setting.c)
+    before = clocks(schedule[:index], ranks, setting.t_s, setting.t_w, setting.c)
     yield from ((transfer, float(max(before[transfer.source], before[transfer.dest]))) for transfer in planned)
 
 
@@ -104,11 +104,12 @@ def side_by_side(rows: Sequence[RankRow]) -> list[str]:
     return lines + ([f"and {counted(hidden, 'more rank')}"] if hidden else [])
 
 
-def round_end_times(plan: Sequence[Round], ranks: int, setting: Setting) -> list[str]:
+def round_end_times(schedule: Sequence[Round], ranks: int, setting: Setting) -> list[str]:
     """Return a table of the times at which the rounds of a schedule end."""
     costs = setting.t_s, setting.t_w, setting.c
-    ends = [max(clocks(plan[: number + 1], ranks, *costs)) for number in range(len(plan))]
-    cells = [[str(number), str(len(sends)), str(end)] for number, (sends, end) in enumerate(zip(plan, ends, strict=True), 1)]
+    ends = [max(clocks(schedule[: number + 1], ranks, *costs)) for number in range(len(schedule))]
+    rows = zip(map(len, schedule), ends, strict=True)
+    cells = [[str(number), str(count), str(end)] for number, (count, end) in enumerate(rows, 1)]
     if len(cells) > MAX_ROWS:
         cells = [*cells[: MAX_ROWS // 2], ["...", "", ""], *cells[-MAX_ROWS // 2 :]]
     return table(["round", "messages", "end"], cells)

@@ -8,7 +8,24 @@ from __future__ import annotations
 import os
 import runpy
 import sys
+from argparse import ArgumentParser, Namespace
 from collections.abc import Collection, Sequence
+
+
+def parse(parser: ArgumentParser, arguments: Sequence[str], with_value: Collection[str]) -> tuple[Namespace, list[str]]:
+    """Parse the options that precede a script, or `-m` and a module; returns the options, and the program's own words.
+
+    `with_value` are options of the parser that have one. `sys.argv` becomes that of the program.
+    """
+    parser.add_argument("-m", dest="module", metavar="MODULE", help="run a module, such as pytest")
+    start = first_of_program(arguments, with_value)
+    options, program = parser.parse_args(list(arguments[:start])), list(arguments[start:])
+    if not options.module and not program:
+        parser.error(f"the program is missing, for example: mpiexec -n 4 {parser.prog} work.py")
+    if not options.module and not os.path.exists(program[0]):
+        parser.error(f"{program[0]}: there is no such file.")
+    sys.argv = [options.module, *program] if options.module else program
+    return options, program
 
 
 def first_of_program(arguments: Sequence[str], with_value: Collection[str]) -> int:

@@ -63,6 +63,15 @@ def cpu_time(universe: Universe) -> AbstractContextManager[None]:
     return metered(universe)
 
 
+def recorded_calls(universe: Universe) -> AbstractContextManager[None]:
+    """Return a context in which calls are recorded for a replay: if the trace of the run has measured computing times."""
+    if universe.recorder is None or not universe.cpu_scale:
+        return nullcontext()
+    from fakempi.extensions.call_recording.subscriber import recorded_calls as recorded
+
+    return recorded(universe)
+
+
 def monitored_run(universe: Universe) -> AbstractContextManager[None]:
     """Return a context that shows progress and ends the run after the time limit, if the run requests one of these."""
     progress, timeout = universe.options.progress, universe.options.timeout

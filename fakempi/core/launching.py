@@ -38,7 +38,7 @@ def launch(returns: list[Any], process: Process, main: Program) -> None:
     The return value is kept if the process was not spawned: the numbers of these processes are their ranks.
     """
     universe = process.universe
-    if universe.cpu_scale:
+    if universe.cpu_scale and not getattr(main, "in_processes", False):  # which measures it in its processes
         from fakempi.extensions.cpu_time import measured
 
         main = measured(process, main)

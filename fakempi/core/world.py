@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import fakempi.mpi.comms.topocomm  # noqa: F401  so that communicators can create topologies in every program
 from fakempi.core.arguments import DETECTION_DELAY, Algorithms, RunOptions, T, check_threads, checked_cost
-from fakempi.core.features import cpu_time, monitored_run, register, register_with_processes, stop_requests
+from fakempi.core.features import (
+    cpu_time,
+    monitored_run,
+    recorded_calls,
+    register,
+    register_with_processes,
+    stop_requests,
+)
 from fakempi.core.gc_tuning import fewer_collections
 from fakempi.core.kernel.loop import Backend, Ended, Loop
 from fakempi.core.launching import launch
@@ -179,7 +186,8 @@ def _run(options: RunOptions, main: Callable[..., T], nprocs: int, args: tuple[A
             threads = threads_as_tasks(universe.loop, main, args)
             grants = nullcontext() if universe.choices is None else chosen_grants(universe.loop)
             monitor = monitored_run(universe)
-            with active_run(universe), stop_requests(universe), threads, cpu_time(universe), grants, monitor:
+            calls = recorded_calls(universe)  # inside the CPU meter, so that recording is not charged
+            with active_run(universe), stop_requests(universe), threads, calls, cpu_time(universe), grants, monitor:
                 _drive(universe)
         except RunError as error:
             error.trace, error.findings = recorded_trace(universe, error), universe.ledger.findings()
@@ -218,9 +226,9 @@ def _new_universe(options: RunOptions, main: Any, nprocs: int, returns: list[Any
 
 def _script(command: Sequence[str]) -> Callable[[Any], Any]:
     """Return the function that runs a script on a rank; `command` is what follows `python` on a command line."""
-    from fakempi.isolation.program import program
+    from fakempi.isolation.program import Program
 
-    return program(command)
+    return Program(command)
 
 
 def _is_not_of_program(frame: FrameType) -> bool:

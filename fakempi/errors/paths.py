@@ -28,34 +28,34 @@ def short_path(file: str) -> str:
     return os.path.join(os.path.basename(directory), name) if relative.startswith(os.pardir) else relative
 
 
-class Site(str):
+class Place(str):
     """A line of a program as reports name it, `ring.py:14`, with the path of its file."""
 
     file: str
     line: int
 
 
-_sites: dict[str, WeakValueDictionary[str, Site]] = {}
-"""Text of a site -> file -> the site, as long as something refers to it."""
+_places: dict[str, WeakValueDictionary[str, Place]] = {}
+"""Text of a place -> file -> the place, as long as something refers to it."""
 
 _IN_TEXT = re.compile(r"[^\s:()',]+:\d+")
 
 
-def site(file: str, line: int) -> Site:
+def place_at(file: str, line: int) -> Place:
     """Return a line of a file as text: `ring.py:14`."""
     text = f"{short_path(file)}:{line}"
-    known = _sites.setdefault(text, WeakValueDictionary())
+    known = _places.setdefault(text, WeakValueDictionary())
     found = known.get(file)
     if found is None:
-        found = known[file] = Site(text)
+        found = known[file] = Place(text)
         found.file, found.line = file, line
     return found
 
 
-def sites_in(text: str) -> Iterator[list[Site]]:
-    """Yield, for each site that a sentence names, the lines that it may mean: several if files have the same name."""
+def places_in(text: str) -> Iterator[list[Place]]:
+    """Yield, for each place that a sentence names, the lines that it may mean: several if files have the same name."""
     for name in _IN_TEXT.findall(text):
-        if found := list(_sites.get(name, {}).values()):
+        if found := list(_places.get(name, {}).values()):
             yield found
 
 
@@ -64,20 +64,20 @@ def with_paths(text: str, root: str, known: Iterable[str] = ()) -> str:
 
     A name that may mean several files remains, unless it is that of a line in `known`.
     """
-    meant = {str(one): one.file for one in known if isinstance(one, Site)}
+    meant = {str(one): one.file for one in known if isinstance(one, Place)}
 
     def path(match: re.Match[str]) -> str:
         name, _, line = match[0].rpartition(":")
-        files = [meant[match[0]]] if match[0] in meant else list(_sites.get(match[0], ()))
+        files = [meant[match[0]]] if match[0] in meant else list(_places.get(match[0], ()))
         relative = os.path.relpath(files[0], root) if len(files) == 1 and os.path.isabs(files[0]) else os.pardir
         return match[0] if relative.startswith(os.pardir) or short_path(files[0]) != name else f"{relative}:{line}"
 
     return _IN_TEXT.sub(path, text)
 
 
-def files_of_sites() -> set[str]:
-    """Return the files of all sites."""
-    return {file for sites in list(_sites.values()) for file in list(sites)}
+def files_of_places() -> set[str]:
+    """Return the files of all places."""
+    return {file for places in list(_places.values()) for file in list(places)}
 
 
 def missing_file(path: str, hint: str = "") -> str:

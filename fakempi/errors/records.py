@@ -84,12 +84,17 @@ class BlockedRank:
 
     rank: int  # the number of the process: its rank, unless it was spawned
     call: str
-    site: str
+    place: str
     since: float
     events: tuple[AwaitedEvent, ...]
     any_suffices: bool = False  # one of the events is enough
     polls: bool = False  # it polls for them and does not block
     thread: str = ""  # the name of the thread, unless it is the process's main thread
+
+    @property
+    def site(self) -> str:
+        """The earlier name of `place`."""
+        return self.place
 
 
 @dataclass(frozen=True)

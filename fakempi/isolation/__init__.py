@@ -1,9 +1,9 @@
 """Runs an unmodified mpi4py script or module on every rank, as if each rank were a process.
 
     >>> from fakempi import run
-    >>> from fakempi.isolation import program
-    >>> run(program(["work.py", "a", "b"]), 4)                  # doctest: +SKIP
-    >>> run(program(["-m", "package.module", "a"]), 4)          # doctest: +SKIP
+    >>> from fakempi.isolation import Program
+    >>> run(Program(["work.py", "a", "b"]), 4)                  # doctest: +SKIP
+    >>> run(Program(["-m", "package.module", "a"]), 4)          # doctest: +SKIP
 
 program    running a command on a rank: find the code, execute it, exit
 main_module    the module `__main__` of a command: code, names, exit code
@@ -57,6 +57,9 @@ itself), random generators bound before the run, loggers of packages, and the se
 lists as shared.
 """
 
-from fakempi.isolation.program import Program, program
+from fakempi.isolation.program import Program
+
+program = Program
+"""The earlier name of `Program`."""
 
 __all__ = ["Program", "program"]

@@ -13,6 +13,7 @@ import site
 import sys
 import sysconfig
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from importlib.machinery import ExtensionFileLoader, ModuleSpec, PathFinder, SourceFileLoader
 from types import CodeType, ModuleType
 from typing import Any
@@ -61,6 +62,7 @@ def is_installed(path: str) -> bool:
     return path.startswith(_PACKAGES) or any(part in path for part in _PACKAGES_ANYWHERE)
 
 
+@lru_cache(maxsize=4096)  # each run examines the modules of the process
 def _is_stdlib(path: str) -> bool:
     return path.startswith(_PYTHON) and not is_installed(path)
 
@@ -88,6 +90,7 @@ class Finder:
         self.shared_checks = SharedPackageCheck(running_state, self.is_accepted, self.unit_name)
         self.texts: set[bytes] = set()  # sources of programs
         self.made_by_programs: set[str] = set()  # modules that finders of programs have found
+        self.names_in_shared: set[str] = set()  # of modules in packages that are always shared
         self.is_shadowed: Callable[[str], bool] = _never  # by a file next to the script
         self.on_code: Callable[[CodeType], None] = _ignore  # called with the code of each private module, once
 
@@ -176,6 +179,8 @@ class Finder:
         """Return whether every rank gets a copy of the module."""
         if spec.name.partition(".")[0] == "mpi4py":
             return False
+        if spec.has_location and str(spec.origin).startswith(EMULATOR_DIRECTORIES):
+            return False  # not decided by unit: another copy of fakempi may be the first that `sys.path` has
         if is_namespace(spec):
             return True
         if not spec.has_location and spec.name in self.made_by_programs:
@@ -240,8 +245,11 @@ class Finder:
         hidden = set()
         verdicts: dict[str, bool] = {}  # of units that are top-level packages: a process may have a thousand modules
         for name, module in list(sys.modules.items()):
+            if name in self.names_in_shared:  # first, since most are: this loop took a sixth of a run of two ranks
+                continue
             top = name.partition(".")[0]
-            if top in SHARED:  # first, since these are most modules: this loop took a sixth of a run of two ranks
+            if top in SHARED:
+                self.names_in_shared.add(name)
                 continue
             spec = _spec(module)
             if spec is None or _is_stdlib(spec.origin or ""):
@@ -306,8 +314,8 @@ def _finder_of(path: list[str]) -> Find:
     return find
 
 
-def choices(share: Iterable[str], private: Iterable[str], directory: str) -> dict[str, bool]:
-    """Return the user's choices: unit name -> whether it is private. `directory` is the script's; raises if impossible."""
+def requested_packages(share: Iterable[str], private: Iterable[str], directory: str) -> dict[str, bool]:
+    """Return the user's requests: unit name -> whether it is private. `directory` is the script's. Raises if impossible."""
     chosen = {**dict.fromkeys(share, False), **dict.fromkeys(private, True)}
     for name, is_private in chosen.items():
         choice = f"{'private' if is_private else 'share'} {name}"

@@ -347,7 +347,7 @@ def _let_others_run() -> bool | None:
 
 def _pop_modules(package: str) -> dict[str, Any]:
     """Remove the modules of a package from `sys.modules` and return them."""
-    names = [name for name in sys.modules if name.partition(".")[0] == package]
+    names = [name for name in sys.modules if name.startswith(package) and name.partition(".")[0] == package]
     return {name: sys.modules.pop(name) for name in names}
 
 

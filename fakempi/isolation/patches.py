@@ -27,6 +27,9 @@ from fakempi.mpi.base.environment import compute
 RunningState = Callable[[], "RankState | None"]
 """Returns the state of the running rank; None if no rank is running."""
 
+MakeGenerator = Callable[[int, int], Any]
+"""Makes the random generator of a rank, from the run's seed and the number of the rank."""
+
 
 class Patches:
     """Replaced attributes and their original values."""
@@ -57,18 +60,20 @@ def patch(patches: Patches, running_state: RunningState, seed: int) -> None:
     patch_clocks(patches.set, compute, lambda: current_process() is not None)
     _patch_atexit(patches, running_state)
 
-    def python_generator(number: int) -> random.Random:
-        return random.Random(f"{seed}:{number}")
-
-    def numpy_generator(number: int) -> np.random.RandomState:
-        return np.random.RandomState([seed % 2**32, number])
-
-    _patch_random_functions(patches, running_state, random, random._inst, "random", python_generator)
+    _patch_random_functions(patches, running_state, random, random._inst, _python_generator, seed)
     shared = np.random.mtrand._rand
     for module in (np.random, np.random.mtrand):
-        _patch_random_functions(patches, running_state, module, shared, "numpy", numpy_generator)
-    patches.set(random, "_inst", _rank_object(random._inst, running_state, "random", python_generator))
-    patches.set(np.random.mtrand, "_rand", _rank_object(shared, running_state, "numpy", numpy_generator))
+        _patch_random_functions(patches, running_state, module, shared, _numpy_generator, seed)
+    patches.set(random, "_inst", _rank_object(random._inst, running_state, _python_generator, seed))
+    patches.set(np.random.mtrand, "_rand", _rank_object(shared, running_state, _numpy_generator, seed))
+
+
+def _python_generator(seed: int, number: int) -> random.Random:
+    return random.Random(f"{seed}:{number}")
+
+
+def _numpy_generator(seed: int, number: int) -> np.random.RandomState:
+    return np.random.RandomState([seed % 2**32, number])
 
 
 def new_root() -> logging.RootLogger:
@@ -146,41 +151,42 @@ def _module_of(function: Any) -> Any:
 
 
 def _patch_random_functions(
-    patches: Patches, running_state: RunningState, module: Any, shared: Any, kind: str, make: Callable[[int], Any]
+    patches: Patches, running_state: RunningState, module: Any, shared: Any, make: MakeGenerator, seed: int
 ) -> None:
     """Make the functions of a module-level generator use the generator of the running rank."""
     names = [name for name, value in vars(module).items() if getattr(value, "__self__", None) is shared]
     if module is not random and "seed" not in names:
         names.append("seed")  # a plain function since numpy 1.24
     for name in names:
-        patches.set(module, name, _with_rank_generator(getattr(module, name), name, running_state, kind, make))
+        patches.set(module, name, _with_rank_generator(getattr(module, name), name, running_state, make, seed))
 
 
+@functools.lru_cache(maxsize=1024)  # a run replaces 120 functions, and the next run the same ones
 def _with_rank_generator(
-    original: Any, name: str, running_state: RunningState, kind: str, make: Callable[[int], Any]
+    original: Any, name: str, running_state: RunningState, make: MakeGenerator, seed: int
 ) -> Callable[..., Any]:
     def call_of_rank(*args: Any, **kwargs: Any) -> Any:
         state = running_state()
         if state is None:
             return original(*args, **kwargs)
-        return getattr(_generator(state, kind, make), name)(*args, **kwargs)
+        return getattr(_generator(state, make, seed), name)(*args, **kwargs)
 
     return LikeBuiltin(call_of_rank, original)
 
 
-def _generator(state: RankState, kind: str, make: Callable[[int], Any]) -> Any:
-    generator = state.generators.get(kind)
+def _generator(state: RankState, make: MakeGenerator, seed: int) -> Any:
+    generator = state.generators.get(make)
     if generator is None:
-        generator = state.generators[kind] = make(state.number)
+        generator = state.generators[make] = make(seed, state.number)
     return generator
 
 
-def _rank_object(shared: Any, running_state: RunningState, kind: str, make: Callable[[int], Any]) -> Any:
+def _rank_object(shared: Any, running_state: RunningState, make: MakeGenerator, seed: int) -> Any:
     """Return a generator whose attributes are those of the running rank's; scipy, sklearn and networkx use the object."""
 
     class RankGenerator(type(shared)):  # type: ignore[misc]  # the class is known at run time only
         def __getattribute__(self, name: str) -> Any:
             state = running_state()
-            return getattr(shared if state is None else _generator(state, kind, make), name)
+            return getattr(shared if state is None else _generator(state, make, seed), name)
 
     return RankGenerator.__new__(RankGenerator)  # `__init__` would seed the shared generator

@@ -16,7 +16,7 @@ from fakempi.errors import MPIValueError
 from fakempi.errors.classes import ERR_ARG
 from fakempi.extensions.threads.changes import follow_code
 from fakempi.extensions.threads.ending import finish
-from fakempi.isolation.imports import choices
+from fakempi.isolation.imports import requested_packages
 from fakempi.isolation.main_module import begin_main, call_excepthook, call_own_excepthook, compiled, exit_code, main_in
 from fakempi.isolation.namespace import NAMESPACES
 from fakempi.isolation.output import finish_output
@@ -33,16 +33,8 @@ Main = tuple[ModuleType, Any, Any]
 """A module `__main__`, and COMM_WORLD and COMM_SELF of the run in which it was executed."""
 
 
-def program(
-    command: Sequence[str],
-    *,
-    label: str = "",
-    seed: int = 0,
-    share: Sequence[str] = (),
-    private: Sequence[str] = (),
-    mpi: str = "mpich",
-) -> Program:
-    """Return a program for `fakempi.run`: a script or module with its arguments, as on the command line after `python`.
+class Program:
+    """A program for `fakempi.run`: a command that every rank executes. Calling it on a rank returns its exit code.
 
     Parameters
     ----------
@@ -52,12 +44,6 @@ def program(
     share : packages and modules that all ranks share, although they import mpi4py or belong to the script
     private : installed packages that every rank gets a copy of, although their sources do not require it
     mpi : the launcher whose environment variables each rank has (`PMI_RANK` ...): mpich, openmpi or slurm
-    """
-    return Program(command, label, seed, share, private, mpi)
-
-
-class Program:
-    """A command that every rank executes. Calling it on a rank returns the exit code of the rank.
 
     Attributes
     ----------
@@ -101,7 +87,7 @@ class Program:
             self.files.add(path)
         if self.file:
             self.file = os.path.join(os.getcwd(), self.file)  # as Python does: `./` and `..` remain
-        self.chosen = choices(share, private, self.directory)
+        self.chosen = requested_packages(share, private, self.directory)
         self.source = b""
         self.code: CodeType | None = None if self.module else self._compiled()
 

@@ -39,7 +39,7 @@ class RankState:
     modules : its private modules; valid while other ranks run
     exit_functions : functions to call when it exits, in order of registration
     outputs : its output streams (`RankStream`), by the stream that all ranks share
-    generators : its random number generators, by kind
+    generators : its random number generators, by the function that makes them
     codes : exit codes by process number, shared by all ranks of a program
     directory : its working directory (`Directory`), None until a rank changes its directory
     variables : environment variables that it has set (`Variables`), None until a rank sets one
@@ -70,7 +70,7 @@ class RankState:
         self.modules: dict[str, ModuleType] = {}
         self.exit_functions: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]] = []
         self.outputs: dict[int, Any] = {}
-        self.generators: dict[str, Any] = {}
+        self.generators: dict[Any, Any] = {}
         self.codes: dict[int, int] = {}
         self.directory: Any = None
         self.variables: Any = None

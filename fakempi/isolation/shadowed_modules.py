@@ -76,6 +76,8 @@ class ShadowedModules:
 
     def hidden(self) -> set[str]:
         """Return the loaded modules with shadowed names; if a package shadows them, with all their submodules."""
+        if not self.shadowed:
+            return set()
         tops = ((name, name.partition(".")[0]) for name in list(sys.modules))
         return {name for name, top in tops if top in self.shadowed and (name == top or self.shadowed[top])}
 

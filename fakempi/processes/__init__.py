@@ -1,8 +1,8 @@
 """Runs an unmodified mpi4py script or module on every rank, each in an operating-system process.
 
     >>> from fakempi import run
-    >>> from fakempi.processes.program import program_in_processes
-    >>> run(program_in_processes(["work.py", "a", "b"]), 4)                  # doctest: +SKIP
+    >>> from fakempi.processes.program import ProcessProgram
+    >>> run(ProcessProgram(["work.py", "a", "b"]), 4)                  # doctest: +SKIP
 
 requests    environment variables that request processes
 program    a command that every rank executes in a child process

@@ -49,6 +49,26 @@ def _arena() -> int:
     return fd
 
 
+def _start_interpreter(
+    fds: tuple[int, ...], stdin: Any, outputs: list[int], variables: Mapping[str, str] | None
+) -> subprocess.Popen[bytes]:
+    """Start a child that is not forked; without `outputs`, it writes to the parent's streams."""
+    out, err = outputs or (None, None)
+    with interrupts_blocked():
+        return subprocess.Popen(
+            python(*map(str, fds)), stdin=stdin, stdout=out, stderr=err, pass_fds=fds, close_fds=True,
+            env={**os.environ, **(variables or {})},
+        )  # fmt: skip
+
+
+def _pidfd(pid: int) -> int:
+    """Return a file descriptor that is ready once the process has ended; -1 where there are none."""
+    if hasattr(os, "pidfd_open"):
+        with suppress(OSError):
+            return os.pidfd_open(pid)
+    return -1
+
+
 class ChildProcess:
     """A child and the pipes to it."""
 
@@ -61,11 +81,6 @@ class ChildProcess:
         variables: Mapping[str, str] | None = None,  # for an interpreter that is started, not forked
     ) -> None:
         self.output = output
-        source, child_target = os.pipe()
-        child_source, target = os.pipe()
-        lifeline, self.lifeline = os.pipe()  # the child is informed when the parent's end is closed
-        self.ending, ending_target = os.pipe()
-        self.reentry, child_reentry = (each.detach() for each in socket.socketpair())
         self.on_reentry: Report  # called with a call that the child makes in the middle of another one
         self.on_end: Report
         self.report: Any = None  # about the end of the program, not yet passed to `on_end`
@@ -75,6 +90,25 @@ class ChildProcess:
         self.thread = ""  # the name of the last thread, other than the main thread, that has called
         self.waits_at: list[str] = []  # the call, the file and the line of the main thread if it waits for that thread
         self.abort_code: int | None = None  # of Abort in a thread that waits for another one
+        self.gone = False
+        self.streams: dict[int, int] = {}
+        fds, outputs = self._open_pipes(), [] if terminal else [self._open_stream(number) for number in (1, 2)]
+        forked = None if fork is None or terminal else fork([stdin, *outputs, *fds])
+        self.is_forked = forked is not None
+        self.process: Any = _start_interpreter(fds, stdin, outputs, variables) if forked is None else forked
+        for fd in (*fds, *outputs):
+            if fd != self.arena:
+                os.close(fd)
+        self.pidfd = _pidfd(self.process.pid) if forked is None else forked.status
+        self._register()
+
+    def _open_pipes(self) -> tuple[int, ...]:
+        """Open the pipes, the socket and the arena; return the ends that the child gets."""
+        source, child_target = os.pipe()
+        child_source, target = os.pipe()
+        lifeline, self.lifeline = os.pipe()  # the child is informed when the parent's end is closed
+        self.ending, ending_target = os.pipe()
+        self.reentry, child_reentry = (each.detach() for each in socket.socketpair())
         self.source, self.target = self.pipes = source, target
         self.arena = _arena()
         for fd in (source, target):
@@ -82,41 +116,25 @@ class ChildProcess:
                 import fcntl  # missing on Windows, where this module can be imported but not used
 
                 fcntl.fcntl(fd, fcntl.F_SETPIPE_SZ, PIPE_SIZE)
-        self.streams: dict[int, int] = {}
-        child_ends = []
-        for number in () if terminal else (1, 2):
-            read_end, write_end = os.pipe()
-            os.set_blocking(read_end, False)
-            self.streams[read_end] = number
-            child_ends.append(write_end)
-        fds = (child_source, child_target, lifeline, self.arena, ending_target, child_reentry)
-        forked = None if fork is None or terminal else fork([stdin, *child_ends, *fds])
-        self.process: Any = forked
-        self.is_forked = forked is not None
-        if forked is None:
-            command = python(*map(str, fds))
-            out, err = child_ends or (None, None)
-            with interrupts_blocked():
-                self.process = subprocess.Popen(
-                    command, stdin=stdin, stdout=out, stderr=err, pass_fds=fds, close_fds=True,
-                    env={**os.environ, **(variables or {})},
-                )  # fmt: skip
-        for fd in (*fds, *child_ends):
-            if fd != self.arena:
-                os.close(fd)
-        self.pidfd = -1 if forked is None else forked.status
-        if forked is None and hasattr(os, "pidfd_open"):
-            with suppress(OSError):
-                self.pidfd = os.pidfd_open(self.process.pid)
+        return child_source, child_target, lifeline, self.arena, ending_target, child_reentry
+
+    def _open_stream(self, number: int) -> int:
+        """Open a pipe for the output to a file descriptor of the child; return the child's end."""
+        read_end, write_end = os.pipe()
+        os.set_blocking(read_end, False)
+        self.streams[read_end] = number
+        return write_end
+
+    def _register(self) -> None:
+        """Register all that `receive` and `is_leaving` wait for."""
         self.poll, self.leaving = select.poll(), select.poll()
-        self.poll.register(source, select.POLLIN)  # registered first, so that output that precedes a message is read with it
+        self.poll.register(self.source, select.POLLIN)  # first, so that output that precedes a message is read with it
         for fd in (*self.streams, self.ending, self.reentry, self.pidfd):
             if fd >= 0:
                 self.poll.register(fd, select.POLLIN)
         for fd in (self.ending, self.pidfd):
             if fd >= 0:
                 self.leaving.register(fd, select.POLLIN)
-        self.gone = False
 
     def send(self, data: bytes) -> None:
         """Send a message; if the child is gone, `receive` reports it."""
@@ -227,6 +245,12 @@ class ChildProcess:
         del self.streams[fd]
         return False
 
+    def _relay_rest(self) -> None:
+        """Pass on all output that is left."""
+        for fd in list(self.streams):
+            while fd in self.streams and self._relay(fd):
+                pass
+
     def seconds_outside(self) -> float:
         """Return the seconds for which the parent has been waiting for the next call."""
         return time.monotonic() - self.waiting_since if self.waiting_since else 0.0
@@ -256,9 +280,7 @@ class ChildProcess:
                         deadline = time.monotonic() + GRACE
                 if deadline is not None and time.monotonic() > deadline:
                     self.process.kill()
-            for fd in list(self.streams):
-                while fd in self.streams and self._relay(fd):
-                    pass
+            self._relay_rest()
             self.is_leaving()
             self.pass_report()
         except BaseException:
@@ -306,9 +328,7 @@ class ChildProcess:
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait()
-        for fd in list(self.streams):
-            while fd in self.streams and self._relay(fd):
-                pass
+        self._relay_rest()
         self.close()
 
     def close(self) -> None:

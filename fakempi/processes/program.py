@@ -14,7 +14,7 @@ from typing import Any
 from fakempi import MPI
 from fakempi.errors import MPIError
 from fakempi.errors.classes import ERR_UNSUPPORTED_OPERATION
-from fakempi.errors.paths import files_of_sites
+from fakempi.errors.paths import files_of_places
 from fakempi.isolation.lines import Cursor
 from fakempi.isolation.mpi4py import private_names
 from fakempi.isolation.program import Program
@@ -47,37 +47,17 @@ STARTS = ("Start", "Startall", "Pready", "Pready_range", "Pready_list")
 """Calls that start persistent requests or partitions of them: the child sends the contents of their buffers again."""
 
 
-def program_in_processes(
-    command: Sequence[str],
-    *,
-    label: str = "",
-    seed: int = 0,
-    debug: Sequence[int] = (),
-    debug_port: int = 0,
-    share: Sequence[str] = (),
-    mpi: str = "mpich",
-    hash_seeds: bool = False,
-) -> ProcessProgram:
-    """Return a program for `fakempi.run` that executes a command on every rank in a separate process.
+class ProcessProgram(Program):
+    """A command that every rank executes in a child process. Calling it on a rank returns the exit code of the child.
 
     Parameters
     ----------
-    command : `["work.py", "a", "b"]`, `["-m", "module", "a"]` or `["-c", "code", "a"]`
-    label : prefix of each line of output; `{rank}` in it is replaced by the rank
-    seed : seed of each rank's random generators, unless the program seeds them
+    command, label, seed, mpi : see `Program`
     debug : ranks that run under pdb, on the terminal
     debug_port : if not 0, these ranks wait for a debugger (debugpy) on this port and the following ones instead
     share : packages that may load compiled modules which call an MPI library
-    mpi : the launcher whose environment variables each rank has (`PMI_RANK` ...): mpich, openmpi or slurm
     hash_seeds : whether the hashes of texts differ between ranks, as they do between processes that mpiexec starts
     """
-    return ProcessProgram(
-        command, label, seed, debug=debug, debug_port=debug_port, allowed=share, mpi=mpi, hash_seeds=hash_seeds
-    )
-
-
-class ProcessProgram(Program):
-    """A command that every rank executes in a child process. Calling it on a rank returns the exit code of the child."""
 
     in_processes = True
 
@@ -89,14 +69,14 @@ class ProcessProgram(Program):
         *,
         debug: Sequence[int] = (),
         debug_port: int = 0,
-        allowed: Sequence[str] = (),
+        share: Sequence[str] = (),
         mpi: str = "mpich",
         hash_seeds: bool = False,
     ) -> None:
         if not hasattr(os, "fork"):
             raise MPIError(ERR_UNSUPPORTED_OPERATION, NEEDS_POSIX)
         super().__init__(command, label, seed, mpi=mpi)
-        self.debug, self.debug_port, self.allowed, self.hash_seeds = debug, debug_port, allowed, hash_seeds
+        self.debug, self.debug_port, self.allowed, self.hash_seeds = debug, debug_port, share, hash_seeds
         self.open_files = 0
         self.cursors = {1: Cursor(), 2: Cursor()}  # of standard output and standard error
         self.children: dict[int, tuple[ChildProcess, Relay]] = {}
@@ -104,7 +84,7 @@ class ProcessProgram(Program):
     def for_spawn(self, command: Sequence[str]) -> ProcessProgram:
         """Return a program for a command that a rank spawns, with the same options, but without a debugger."""
         spawned = ProcessProgram(
-            command, self.label, self.seed, allowed=self.allowed, mpi=self.mpi, hash_seeds=self.hash_seeds
+            command, self.label, self.seed, share=self.allowed, mpi=self.mpi, hash_seeds=self.hash_seeds
         )
         spawned.codes, spawned.open_files, spawned.cursors = self.codes, self.open_files, self.cursors
         return spawned
@@ -140,7 +120,7 @@ class ProcessProgram(Program):
 
     def end(self) -> None:
         """Kill the children of ranks that have not started, restore the limit of open files, and record the known files."""
-        self.files |= {os.path.abspath(file) for file in files_of_sites()}
+        self.files |= {os.path.abspath(file) for file in files_of_places()}
         for child, _ in self.children.values():
             child.kill()
         self.children.clear()

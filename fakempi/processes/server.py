@@ -98,16 +98,7 @@ class RankServer(CallServer):
 
     def take_over(self, report: Callable[[], None]) -> None:
         """Start a task that serves the child in place of the present one, and calls `report` after the last message."""
-
-        def resume(comm: Any) -> Any:
-            self.child.pass_report()
-            self.child.end_call()
-            try:
-                return self.resume()
-            finally:
-                report()
-
-        self.process.universe.launch(self.process, resume)
+        self.process.universe.launch(self.process, ResumedServer(self, report))
 
     def _answer_calls(self) -> None:
         """Answer calls until the child has exited."""
@@ -168,6 +159,24 @@ class RankServer(CallServer):
         if all(error is not failure for _, failure in self.process.universe.failures):
             self.process.universe.fail(self.process, error)
         return error
+
+
+class ResumedServer:
+    """The program of a task that serves a child in place of another task, and calls `report` after the last message."""
+
+    in_processes = True
+
+    def __init__(self, server: RankServer, report: Callable[[], None]) -> None:
+        self.server, self.report = server, report
+
+    def __call__(self, comm: Any) -> Any:
+        """Serve the child, and return its exit code."""
+        self.server.child.pass_report()
+        self.server.child.end_call()
+        try:
+            return self.server.resume()
+        finally:
+            self.report()
 
 
 def _signal_name(number: int) -> str:

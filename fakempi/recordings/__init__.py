@@ -1,7 +1,7 @@
 """Recorded runs of applications: what each rank called, with which sizes, and the computing time between calls.
 
-Every reader of a format produces a `Recording`; `fakempi replay` executes it. This package imports no other part of fakempi
-than `errors`, so that a reader depends on its format and on this model only.
+Every reader of a format produces a `Recording`; `fakempi replay` executes it. A reader depends on its format and on this
+model only: no reader imports another part of fakempi than `errors`, and `trace` for the traces of runs.
 
 events        the columns of events, and the kinds of calls
 communicator  Communicator: the members of a communicator

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from fakempi.errors.recordings import RecordingError
-from fakempi.recordings.formats import recorded
+from fakempi.recordings.formats import recorded, traced
 from fakempi.recordings.formats.allprof import reading as allprof
 from fakempi.recordings.formats.dumpi import reading as dumpi
 from fakempi.recordings.recording import Recording
@@ -29,15 +29,9 @@ FORMATS: Sequence[Format] = (
     Format("files of `python -m fakempi.record`", recorded.recognizes, recorded.read),
     Format("text traces of liballprof", allprof.recognizes, allprof.read),
     Format("binary traces of DUMPI", dumpi.recognizes, dumpi.read),
+    Format("traces of `fakempi run --cpu-scale 1`", traced.recognizes, traced.read),
 )
 """One line for each format. A path is a file or a directory with one file per rank."""
-
-
-TRACE_SUFFIXES = (".json", ".npz")
-HOW_TO_RECORD = (
-    "A trace of `fakempi run` lacks the communicators, counts and requests of calls. To record a run, use: fakempi run -n N "
-    "--processes -m fakempi.record -o DIR script.py"
-)
 
 
 def read(path: str | os.PathLike[str], progress: Progress | None = None) -> Recording:
@@ -48,7 +42,5 @@ def read(path: str | os.PathLike[str], progress: Progress | None = None) -> Reco
     for known in FORMATS:
         if known.recognizes(where):
             return known.read(where, progress or (lambda part: None))
-    if where.suffix in TRACE_SUFFIXES:
-        raise RecordingError(f"not a recording. {HOW_TO_RECORD}", path)
     names = ", ".join(known.name for known in FORMATS)
     raise RecordingError(f"not a recording that fakempi can read. The formats are: {names}.", path)

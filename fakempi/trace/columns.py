@@ -117,6 +117,9 @@ class Columns:
         Names of regions and algorithms; rows refer to them by index.
     transfer_rows, compute_rows, region_rows
         Numpy arrays with the columns above.
+    recording
+        The calls of each rank as lines (fakempi/extensions/recorder), which `fakempi replay` executes; empty unless the run
+        measured CPU time.
     """
 
     def __init__(
@@ -128,6 +131,7 @@ class Columns:
         computes: Rows,
         regions: Rows,
         about: dict[str, Any] | None = None,
+        recording: Sequence[bytes] = (),
     ) -> None:
         self.clocks = list(map(float, clocks))
         self.calls = [Call(printable(name), printable(file), line) for name, file, line in calls]
@@ -135,6 +139,7 @@ class Columns:
         self.transfer_rows, self.compute_rows, self.region_rows = transfers, computes, regions
         self.time = max(self.clocks, default=0.0)
         self.about: dict[str, Any] = about or {}
+        self.recording = list(recording)
         self.cache: dict[str, Any] = {}  # results computed from the rows
 
     @property
@@ -157,4 +162,4 @@ class Columns:
 
     def _all(self) -> tuple[Any, ...]:
         rows = (self.transfer_rows, self.compute_rows, self.region_rows)
-        return (self.clocks, self.calls, self.names, *(table.tobytes() for table in rows))
+        return (self.clocks, self.calls, self.names, self.recording, *(table.tobytes() for table in rows))

@@ -1,6 +1,7 @@
 """Read and write traces: `.json` also opens in Perfetto and Chrome (`fakempi.trace.chrome`), `.npz` is for large traces.
 
-Both formats contain all columns of a trace. A trace that is read equals, bit by bit, the trace that was written.
+Both formats contain all columns of a trace. A trace that is read equals, bit by bit, the trace that was written. A part
+`recording` is there if the run recorded the calls of ranks; versions of fakempi that do not know it ignore it.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from fakempi.trace.columns import (
     Rows,
 )
 from fakempi.trace.metadata import check_about
-from fakempi.trace.packing import packed, unpacked
+from fakempi.trace.packing import checked_lengths, packed, packed_texts, split_texts, unpacked, unpacked_texts
 from fakempi.trace.validation import check, check_head, check_rank_count
 
 FORMAT = 3
@@ -84,7 +85,8 @@ def read(path: str | os.PathLike[str]) -> Columns:
             check_head(head)
             calls = [tuple(call) for call in head["calls"]]
             about = _cleaned(head.get("about", {}))  # files of earlier versions have no metadata
-            trace = Columns(head["clocks"], calls, head["names"], **tables, about=about)
+            texts = _texts(head.get("recording"), len(head["clocks"]))
+            trace = Columns(head["clocks"], calls, head["names"], **tables, about=about, recording=texts)
             check(trace)
             check_about(about, trace.ranks, len(trace))
         except (TraceError, OverflowError) as error:
@@ -94,6 +96,16 @@ def read(path: str | os.PathLike[str]) -> Columns:
     except MemoryError as error:
         raise TraceError(f"{path}: not a trace, or not enough memory for it.") from error
     return trace
+
+
+def _texts(record: Any, ranks: int) -> list[bytes]:
+    """Return the calls of ranks that a head contains: already as texts (.npz), compressed (.json), or none."""
+    if record is None or (isinstance(record, list) and all(type(text) is bytes for text in record)):
+        return record or []
+    try:
+        return unpacked_texts(record, ranks)
+    except TraceError as error:
+        raise TraceError(f"the recorded calls: {error}") from None
 
 
 def _suffix(path: Path) -> str:
@@ -138,8 +150,12 @@ def _rows(trace: Columns) -> dict[str, Rows]:
 
 
 def _write_npz(trace: Columns, path: Path) -> None:
+    head, arrays = _head(trace), _rows(trace)
+    if trace.recording:
+        head["recording"] = [len(text) for text in trace.recording]
+        arrays["recording"] = np.frombuffer(b"".join(trace.recording), np.uint8)
     with path.open("wb") as file:
-        np.savez_compressed(file, head=np.array(json.dumps(_head(trace))), **_rows(trace))  # type: ignore[arg-type]  # the columns are keywords; numpy's stub takes them for allow_pickle
+        np.savez_compressed(file, head=np.array(json.dumps(head)), **arrays)  # type: ignore[arg-type]  # the columns are keywords; numpy's stub takes them for allow_pickle
 
 
 def _read_npz(path: Path) -> tuple[dict[str, Any], dict[str, Rows]]:
@@ -151,6 +167,8 @@ def _read_npz(path: Path) -> tuple[dict[str, Any], dict[str, Rows]]:
             _check_rank_count(path, text)
             head = json.loads(text)
             tables = {name: _array(file, name) for name in TABLES}
+            if isinstance(head, dict) and head.get("recording") is not None:
+                head["recording"] = _recording(path, head, _array(file, "recording"))
     except TraceError:
         raise
     except BAD_ZIP as error:
@@ -161,6 +179,18 @@ def _read_npz(path: Path) -> tuple[dict[str, Any], dict[str, Rows]]:
         if head.get("format") in FORMATS and (tables[name].dtype != table.dtype or tables[name].ndim != 1):
             raise TraceError(f"{path}: the trace is damaged: {name} has columns {tables[name].dtype.names}.")
     return head, tables
+
+
+def _recording(path: Path, head: dict[str, Any], joined: Rows) -> list[bytes]:
+    """Return the calls of ranks from the array with all of them."""
+    clocks = head.get("clocks")
+    try:
+        lengths = checked_lengths(head["recording"], len(clocks) if isinstance(clocks, list) else 0)
+        if joined.dtype != np.uint8 or joined.shape != (sum(lengths),):
+            raise TraceError(f"{sum(lengths):,} bytes are expected, but the array has the shape {joined.shape}")
+    except TraceError as error:
+        raise TraceError(f"{path}: the trace is damaged: the recorded calls: {error}.") from None
+    return split_texts(joined.tobytes(), lengths)
 
 
 def _check_rank_count(path: Path, text: str) -> None:
@@ -204,6 +234,8 @@ def _write_json(trace: Columns, path: Path) -> None:
     with path.open("w", encoding="utf-8") as file:
         file.write('{"displayTimeUnit":"ns",\n"otherData":{"fakempi":')
         columns = {name: packed(rows) for name, rows in _rows(trace).items()}
+        if trace.recording:
+            columns["recording"] = packed_texts(trace.recording)
         file.write(json.dumps({**_head(trace), **columns}, separators=(",", ":")))
         file.write('},\n"traceEvents":[\n')
         separator = ""

@@ -144,6 +144,7 @@ class Trace(Columns):
             transfers,
             COMPUTES.read(recorder.computes),
             REGIONS.read(recorder.regions),
+            recording=recorder.recording,
         )
 
     @property
@@ -236,4 +237,4 @@ def load(path: str | os.PathLike[str]) -> Trace:
     """
     columns = read(path)
     rows = (columns.transfer_rows, columns.compute_rows, columns.region_rows)
-    return Trace(columns.clocks, columns.calls, columns.names, *rows, columns.about)
+    return Trace(columns.clocks, columns.calls, columns.names, *rows, columns.about, columns.recording)

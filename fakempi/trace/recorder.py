@@ -7,7 +7,7 @@ receive is posted, an update of the row.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any, NamedTuple
 
@@ -61,6 +61,7 @@ class TraceRecorder:
         self.transfers, self.computes, self.regions = bytearray(), bytearray(), bytearray()
         self.calls = Calls(is_ours)
         self.names = InternedValues("")
+        self.recording: Sequence[bytes] = ()  # the calls of each rank as lines, if they were recorded for a replay
         self._inside: dict[Any, tuple[int, int]] = {}  # task -> its innermost region, and the call of that region, or 0
         self._of_parts: set[int] = set()  # offsets of open regions that take the algorithm of a nested region
         self._polls: dict[Any, tuple[int, Any, int]] = {}  # task -> its last poll: offset of the region, end, call

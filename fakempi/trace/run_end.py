@@ -49,7 +49,7 @@ def _stuck(record: Any) -> dict[str, Any]:
     return {
         "rank": record.rank,
         "call": record.call,
-        "site": record.site,
+        "site": record.place,
         "since": float(record.since),
         "polls": record.polls,
         "wants": wants,

@@ -60,7 +60,7 @@ def _cuts(algorithm: Algorithm, parameters: Mapping[str, Any], facts: Facts) -> 
         example = facts._replace(p=p, q=3 if facts.q else 0, nbytes=LONG, nbytes_b=LONG, commutative=True)
         case = example.case(parameters={**parameters, **bcasts})
         if algorithm.why_unsupported(case) is None:
-            transfers = chain.from_iterable(algorithm.plan(case) or ())
+            transfers = chain.from_iterable(algorithm.schedule_for(case) or ())
             return any(transfer.nbytes not in (0, LONG) for transfer in transfers)
     return False
 

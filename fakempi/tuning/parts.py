@@ -92,7 +92,7 @@ def by_table(part: Algorithm, whole: Facts, take: Take) -> Algorithm:
         operation=operation,
         name=BY_TABLE,
         run=run,
-        schedule=lambda case: taken(case).plan(case),
+        schedule=lambda case: taken(case).schedule_for(case),
         scratch=lambda case, rank: taken(case).scratch(case, rank),
         why_unsupported=why_unsupported,
         closed_rounds=closed("closed_rounds"),

@@ -84,10 +84,10 @@ class Choice:
         case = Case(p, parameters=parameters, **known)
         if q and (reason := self.algorithm.why_unsupported(case)):
             raise UnsupportedCaseError(f"{self.algorithm!r} does not fit: {reason}")
-        plan = self.algorithm.plan(case)
-        if plan is None:
+        schedule = self.algorithm.schedule_for(case)
+        if schedule is None:
             raise UnsupportedCaseError(f"{self.algorithm!r} has no schedule")
-        for transfers in plan:
+        for transfers in schedule:
             if isinstance(transfers, PrepostedRound):
                 raise UnsupportedCaseError(f"{self.algorithm!r} posts receives before their round")
             if isinstance(transfers, Combining):

@@ -65,6 +65,11 @@ def is_variant(method: ast.FunctionDef) -> bool:
     return bool(decorators & {"setter", "deleter", "overload"})
 
 
+def lines_of(node: ast.stmt) -> int:
+    """The number of lines of a statement."""
+    return (node.end_lineno or node.lineno) - node.lineno + 1
+
+
 @pytest.mark.parametrize("package", sorted(FOREIGN))
 def test_kernel_and_network_do_not_mention_upper_layers(package: str) -> None:
     """The kernel does not know MPI, and the network does not know buffers."""
@@ -82,6 +87,18 @@ def test_files_have_at_most_400_lines() -> None:
     """Most have near 120."""
     lengths = {name(path): len(text(path).splitlines()) for path in FILES}
     assert {path: length for path, length in lengths.items() if length > 400} == {}
+
+
+def test_functions_have_at_most_60_lines() -> None:
+    """Without docstrings: those of `run`, `explore` and `sweep` describe every parameter."""
+    lengths = {
+        f"{name(path)}:{node.lineno} {node.name}": size
+        for path in FILES
+        for node in nodes(path)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        if (size := lines_of(node) - (lines_of(node.body[0]) if ast.get_docstring(node) else 0)) > 60
+    }
+    assert lengths == {}
 
 
 def test_the_kernel_has_at_most_475_lines() -> None:

@@ -29,6 +29,7 @@ def call(command: str, directory: Path, body: str, *words: str) -> int:
     return main([command, "-n", "1..6", "--compare", "across", *words, str(script)])
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("command", "body", "where"),
     [("check", PRINTED, "output of rank 0, line 1, number 1"), ("run", RECORDED, "total['half']")],

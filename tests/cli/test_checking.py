@@ -48,6 +48,7 @@ def test_a_failure_is_shown_with_its_reason_and_the_command_that_repeats_it(
     assert main(["view", *(str(tmp_path / f"t.{which}.json") for which in ("fails", "passes"))]) == 0
 
 
+@pytest.mark.slow
 def test_messages_take_time_in_traces_of_failures(tmp_path: Path) -> None:
     """As in those of `explore`, unless the user specifies a cost model."""
     for words, cost in (((), "Hockney(eager_limit=0)"), (("--cost", "zero_cost"), "ZeroCost(eager_limit=0)")):

@@ -66,6 +66,7 @@ CODES = {
 }  # fmt: skip
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("way", WAYS)
 def test_a_process_that_a_rank_has_forked_ends_alone(way: str, tmp_path: Path) -> None:
     """With the exit code of its program, 1 and a sentence after an MPI call, and without the output of ranks."""

@@ -80,6 +80,7 @@ def test_all_runs_the_numbers_after_a_failure(tmp_path: Path, capsys: Capture) -
     assert kinds(capsys.readouterr().err) == {4: "passes", 5: "fails", 6: "passes", 7: "fails"}
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("body", [REFUSES, ABORTS], ids=["exit", "Abort"])
 def test_a_program_may_refuse_a_number(body: str, tmp_path: Path, capsys: Capture) -> None:
     """That is no failure, but if it refuses all numbers, nothing was checked."""
@@ -166,6 +167,7 @@ def test_with_processes(tmp_path: Path, capsys: Capture) -> None:
     assert "replay: fakempi run -n 3 --processes " in err
 
 
+@pytest.mark.slow
 def test_files_are_those_of_the_smallest_number_that_fails(tmp_path: Path) -> None:
     """A page and two traces."""
     page, traces = tmp_path / "page.html", tmp_path / "t"
@@ -219,6 +221,7 @@ def test_options_for_one_run_are_rejected(words: list[str], tmp_path: Path, caps
     assert "is for a single run" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_worker_processes_are_shared_by_all_numbers(
     tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

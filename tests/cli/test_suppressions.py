@@ -58,7 +58,7 @@ def test_wrong_kinds_are_usage_errors(capsys: Capture, command: list[str]) -> No
     assert sentence in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("jobs", ["1", pytest.param("2", marks=pytest.mark.slow)])
 def test_a_search_reports_what_was_suppressed(capsys: Capture, jobs: str) -> None:
     """Below the verdict; an entry in pyproject.toml is enough for a package that loses a message."""
     command = ["check", "-q", "-n", "2", "--jobs", jobs, "lost.py"]

@@ -50,6 +50,7 @@ def test_scripts_run_without_posix(backend: str, tmp_path: Path) -> None:
     assert without_posix(*words, directory=tmp_path) == (0, "2 8\n2 8\n", "")
 
 
+@pytest.mark.slow
 def test_other_commands_run_without_posix(tmp_path: Path) -> None:
     """They need no modules of POSIX."""
     code, out, _ = without_posix("check", "-n", "2", "--quiet", "-c", BEGINNING + "comm.barrier()", directory=tmp_path)

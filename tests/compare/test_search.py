@@ -17,6 +17,7 @@ COST = Hockney(*COSTS, eager_limit=0)
 PIPELINED = [each for each in CATALOGUE if each.kind == "intra" and searched_parameter(each, {})]
 
 
+@pytest.mark.quick(5)
 @pytest.mark.parametrize("algorithm", PIPELINED, ids=repr)
 def test_no_power_of_two_is_faster(algorithm: Algorithm) -> None:
     """All segment sizes from 256 bytes to the whole message."""

@@ -9,6 +9,7 @@ import os
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
+from tempfile import gettempdir
 
 import pytest
 
@@ -176,6 +177,8 @@ def test_students_are_found_in_a_directory(class_directory: Path) -> None:
     assert labels([*ann, *ann, class_directory / "bob"]) == ["ann", "ann-2", "bob"]
     assert hidden(ann) == (class_directory.resolve(),)
     assert hidden([Path(os.__file__).parent]) == ()
+    alone = Path(gettempdir(), "ann")  # checks need files next to it
+    assert hidden([alone]) == (alone.resolve(),)
     with pytest.raises(MPIValueError, match="^the directory nowhere does not exist.$"):
         students(["nowhere"], COURSE)
 

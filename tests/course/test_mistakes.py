@@ -49,7 +49,7 @@ def test_the_course_is_passed_with_typical_mistakes_on_the_way(tmp_path: Path) -
     assert directory.next() is None
 
 
-@pytest.mark.quick(6)
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("mistake", ALL, ids=lambda mistake: f"{mistake.exercise}-{mistake.hint[:30]}")
 def test_a_mistake_gets_its_hint(mistake: Mistake, tmp_path: Path) -> None:
     """A sample of those above."""

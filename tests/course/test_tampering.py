@@ -142,6 +142,14 @@ def test_a_replaced_function_of_fakempi_changes_no_verdict(verdict: Verdicts) ->
     assert kind in ("result", "changed")
 
 
+def test_a_right_result_does_not_hide_a_replaced_function(verdict: Verdicts) -> None:
+    """The functions are compared after the last run."""
+    text = f"{RIGHT}\nimport fakempi.apps.course.values as values\nvars(values)['same'] = lambda value, other: True\n"
+    passed, kind, sentence = verdict(text)
+    assert (passed, kind) == (False, "changed")
+    assert sentence == "The program changes fakempi.apps.course.values.same, which is not part of the exercise."
+
+
 @pytest.mark.slow
 def test_an_endless_program_is_stopped(verdict: Verdicts) -> None:
     """The limit is CPU time: a busy machine changes nothing."""

@@ -112,7 +112,6 @@ def test_the_search_works_from_the_disk_without_the_network(site: Path) -> None:
     assert wrong == []
 
 
-@pytest.mark.sample
 @pytest.mark.slow
 def test_the_wheel_has_all_files_of_the_packages(tmp_path: Path) -> None:
     """Including page assets, explanations, tour programs and exercises."""

@@ -38,7 +38,6 @@ def test_random_programs_with_started_calls_and_two_groups_are_the_same() -> Non
     assert [found for seed in range(SEEDS) if (found := first_difference(seed, started=True))] == []
 
 
-@pytest.mark.sample
 @pytest.mark.slow
 def test_random_programs_of_calls_between_groups_are_the_same() -> None:
     """Each program has calls between groups only, by random algorithms, with blocks of any sizes."""

@@ -191,6 +191,7 @@ def test_a_large_ring_is_verified(p: int) -> None:
     assert load("ring.xml").verify() == []
 
 
+@pytest.mark.slow
 def test_a_run_that_would_take_long_is_an_error(capsys: Capture) -> None:
     """Many idle ranks, or many messages that are pending at a time; faults are reported without a picture."""
     head = {"format": "fakempi schedule", "version": 1, "operation": "barrier"}

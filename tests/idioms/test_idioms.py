@@ -27,7 +27,6 @@ def test_idioms_in_one_process_print_what_was_recorded_on_mpich(options: list[st
 
 
 @pytest.mark.slow
-@pytest.mark.sample
 @pytest.mark.parametrize("way", WAYS)
 def test_a_sample_of_idioms_prints_what_was_recorded_on_mpich(way: str, tmp_path: Path) -> None:
     """By the command line."""

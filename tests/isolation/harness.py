@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import fakempi
-from fakempi.isolation import program
-from fakempi.processes.program import program_in_processes
+from fakempi.isolation import Program
+from fakempi.processes.program import ProcessProgram
 
 COMM = "from mpi4py import MPI\ncomm = MPI.COMM_WORLD\n"
 
@@ -39,5 +39,5 @@ def play(
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(COMM + dedent(text), encoding="utf-8")
     command = [str(directory / "work.py"), *args]
-    made = program_in_processes(command, label=label) if IN_PROCESSES else program(command, label=label)
+    made = ProcessProgram(command, label=label) if IN_PROCESSES else Program(command, label=label)
     return fakempi.run(made, nprocs, backend=backend, cpu_scale=cpu_scale)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import fakempi
-from fakempi.isolation import program
+from fakempi.isolation import Program
 from tests.isolation.harness import Capture, play
 
 
@@ -64,7 +64,7 @@ async def main():
 asyncio.run(main())
 """)
     with pytest.raises(fakempi.RunTimeoutError):
-        fakempi.run(program([str(tmp_path / "work.py")]), 3, backend=backend, cpu_scale=cpu_scale, timeout=0.1)
+        fakempi.run(Program([str(tmp_path / "work.py")]), 3, backend=backend, cpu_scale=cpu_scale, timeout=0.1)
     assert set(capsys.readouterr().out.split()) <= {"True"}
     assert asyncio._get_running_loop() is None
     gc.collect()  # what the interruption left is collected, with its warnings, in this test

@@ -10,7 +10,7 @@ import pytest
 
 import fakempi
 from fakempi.apps.cli import main
-from fakempi.isolation import program
+from fakempi.isolation import Program
 from tests.isolation.harness import Capture, play
 
 
@@ -127,7 +127,7 @@ def test_a_program_has_the_exit_codes_of_its_ranks(tmp_path: Path, backend: Any)
     (tmp_path / "work.py").write_text(
         "import sys\nfrom mpi4py import MPI\nif MPI.COMM_WORLD.rank == 0: sys.exit(9)\nMPI.COMM_WORLD.Barrier()\n"
     )
-    work = program([str(tmp_path / "work.py")])
+    work = Program([str(tmp_path / "work.py")])
     with pytest.raises(fakempi.DeadlockError):
         fakempi.run(work, 3, backend=backend)
     assert work.codes == {0: 9}

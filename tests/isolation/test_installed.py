@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import fakempi
-from fakempi.isolation import program
+from fakempi.isolation import Program
 from tests.isolation.harness import COMM, Capture, play
 
 Install = Callable[[Mapping[str, str]], Path]
@@ -192,12 +192,12 @@ def test_a_report_names_the_portion_of_a_namespace_package_that_can_be_chosen(
         }
     )
     (tmp_path / "work.py").write_text("from mpi4py import MPI\nimport space_user, spaced.common\n")
-    fakempi.run(program([str(tmp_path / "work.py")]), 2, backend=backend)
+    fakempi.run(Program([str(tmp_path / "work.py")]), 2, backend=backend)
     report = capsys.readouterr().err
     assert "it imports spaced.own, of which" in report
     assert "--share spaced.own " in report
     for name in ("spaced.own", "spaced"):
-        fakempi.run(program([str(tmp_path / "work.py")], share=[name]), 2, backend=backend)
+        fakempi.run(Program([str(tmp_path / "work.py")], share=[name]), 2, backend=backend)
         assert capsys.readouterr().err == ""
 
 
@@ -259,7 +259,7 @@ def test_the_user_can_choose(tmp_path: Path, backend: Any, install: Install, cap
     text += "modules = calm, kept, mine, space.part\nfor module in modules: module.seen.append(comm.rank)\n"
     (tmp_path / "work.py").write_text(text + "comm.Barrier()\nprint([len(module.seen) for module in modules])\n")
     for share, private, lengths in (((), (), [3, 1, 1, 3]), (("kept", "mine"), ("calm", "space.part"), [1, 3, 3, 1])):
-        fakempi.run(program([str(tmp_path / "work.py")], share=share, private=private), 3, backend=backend)
+        fakempi.run(Program([str(tmp_path / "work.py")], share=share, private=private), 3, backend=backend)
         assert capsys.readouterr().out.splitlines() == [str(lengths)] * 3
 
 
@@ -271,7 +271,7 @@ def test_the_user_can_choose_all_portions_of_a_namespace_package(
     text = COMM + "import spacious.own as own, spacious.common as common\nfor module in own, common: module.seen.append(1)\n"
     (tmp_path / "work.py").write_text(text + "comm.Barrier()\nprint(len(own.seen), len(common.seen))\n")
     for share, private, lengths in (((), ("spacious",), "1 1"), (("spacious",), (), "3 3")):
-        fakempi.run(program([str(tmp_path / "work.py")], share=share, private=private), 3, backend=backend)
+        fakempi.run(Program([str(tmp_path / "work.py")], share=share, private=private), 3, backend=backend)
         assert capsys.readouterr().out.splitlines() == [lengths] * 3
 
 
@@ -289,7 +289,7 @@ def test_invalid_choices_are_rejected(install: Install, share: list[str], privat
     """Before the run starts."""
     install(KIT)
     with pytest.raises(ValueError, match=words):
-        program(["-c", "pass"], share=share, private=private)
+        Program(["-c", "pass"], share=share, private=private)
 
 
 SOURCE = """
@@ -352,7 +352,7 @@ def test_a_package_with_compiled_modules_is_shared_by_default(
     with pytest.raises(fakempi.RankError) as failure:
         play(tmp_path, script, 3, backend)
     assert str(failure.value.__cause__).startswith("import of wrap: all ranks share this package, and it queries its rank")
-    fakempi.run(program([str(tmp_path / "work.py")], private=["wrap"]), 3, backend=backend)
+    fakempi.run(Program([str(tmp_path / "work.py")], private=["wrap"]), 3, backend=backend)
 
 
 def test_a_package_with_compiled_modules_that_only_keeps_a_communicator_is_shared(
@@ -388,7 +388,7 @@ def test_compiled_modules_that_would_store_the_result_of_one_rank_are_rejected(
     with pytest.raises(fakempi.RankError, match="rank 0 failed") as failure:
         play(tmp_path, "import wrap", 3, backend)
     assert words in str(failure.value.__cause__)
-    fakempi.run(program([str(tmp_path / "work.py")], share=["wrap"]), 2, backend=backend)
+    fakempi.run(Program([str(tmp_path / "work.py")], share=["wrap"]), 2, backend=backend)
 
 
 def test_a_package_that_is_shared_by_choice_uses_the_running_rank(tmp_path: Path, backend: Any, install: Install) -> None:
@@ -404,4 +404,4 @@ def test_a_package_that_is_shared_by_choice_uses_the_running_rank(tmp_path: Path
     assert common.comm.Get_rank() == common.later() == comm.rank and common.comm == comm
     """
     (tmp_path / "work.py").write_text(dedent(script))
-    fakempi.run(program([str(tmp_path / "work.py")], share=["common"]), 3, backend=backend)
+    fakempi.run(Program([str(tmp_path / "work.py")], share=["common"]), 3, backend=backend)

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 import fakempi
+from fakempi import isolation
 from fakempi.errors import MPIValueError
-from fakempi.isolation import program
+from fakempi.isolation import Program
 from fakempi.isolation.settings.launchers import LAUNCHERS, OF_LAUNCHERS
-from fakempi.processes.program import program_in_processes
+from fakempi.processes.program import ProcessProgram
 from tests.isolation.harness import COMM, IN_PROCESSES, Capture, play
 
 SHOW = """
@@ -29,7 +30,7 @@ def played(directory: Path, mpi: str, nprocs: int, cost: Any) -> None:
     """Run a script that prints its variables."""
     script = directory / "work.py"
     script.write_text(COMM + SHOW, encoding="utf-8")
-    made = (program_in_processes if IN_PROCESSES else program)([str(script)], mpi=mpi)
+    made = (ProcessProgram if IN_PROCESSES else Program)([str(script)], mpi=mpi)
     fakempi.run(made, nprocs, cost=cost)
 
 
@@ -125,6 +126,6 @@ def test_spawned_ranks_have_variables_of_their_world(tmp_path: Path, backend: An
 
 
 def test_an_unknown_launcher_is_an_error() -> None:
-    """It names the known ones."""
+    """It names the known ones, also under the earlier name of `Program`."""
     with pytest.raises(MPIValueError, match=f"mpi is 'lam', but must be one of {', '.join(LAUNCHERS)}"):
-        program(["-c", "pass"], mpi="lam")
+        isolation.program(["-c", "pass"], mpi="lam")

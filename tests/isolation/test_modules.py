@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import fakempi
-from fakempi.isolation import program
+from fakempi.isolation import Program
 from tests.isolation.harness import COMM, Capture, play
 
 
@@ -201,10 +201,10 @@ def test_a_module_is_run_by_name(tmp_path: Path, backend: Any, monkeypatch: pyte
     (package / "work.py").write_text("import sys\nfrom . import rank\nprint(__name__, __package__, rank, sys.argv[1:])\n")
     (package / "__main__.py").write_text("print('main', __package__)\n")
     monkeypatch.chdir(tmp_path)
-    fakempi.run(program(["-m", "kit.work", "x"]), 2, backend=backend)
-    fakempi.run(program(["-m", "kit"]), 1, backend=backend)
-    fakempi.run(program(["-m", "mpi4py", "kit/__main__.py"]), 1, backend=backend)
-    fakempi.run(program(["-c", "import sys; print(sys.argv)", "y"]), 1, backend=backend)
+    fakempi.run(Program(["-m", "kit.work", "x"]), 2, backend=backend)
+    fakempi.run(Program(["-m", "kit"]), 1, backend=backend)
+    fakempi.run(Program(["-m", "mpi4py", "kit/__main__.py"]), 1, backend=backend)
+    fakempi.run(Program(["-c", "import sys; print(sys.argv)", "y"]), 1, backend=backend)
     lines = ["__main__ kit 1 ['x']"] * 2 + ["main kit", "main None", "['-c', 'y']"]
     assert capsys.readouterr().out.splitlines() == lines
 
@@ -240,13 +240,13 @@ def test_a_nonblocking_collective_has_the_modules_of_its_rank(tmp_path: Path, ba
 def test_commands_that_cannot_be_run_are_rejected(command: list[str], words: str) -> None:
     """Before the run starts."""
     with pytest.raises(ValueError, match=words):
-        program(command)
+        Program(command)
 
 
 def test_a_missing_module_ends_the_run(backend: Any) -> None:
     """With Python's message."""
     with pytest.raises(fakempi.RankError, match="No module named 'fakempi_nowhere'"):
-        fakempi.run(program(["-m", "fakempi_nowhere"]), 2, backend=backend)
+        fakempi.run(Program(["-m", "fakempi_nowhere"]), 2, backend=backend)
 
 
 def test_modules_stay_private_if_ranks_add_finders(tmp_path: Path, backend: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import fakempi
-from fakempi.isolation import program
+from fakempi.isolation import Program
 from tests.isolation.harness import COMM, Capture
 
 
@@ -132,7 +132,7 @@ def needed(package: str) -> None:
 def run_text(tmp_path: Path, text: str, ranks: int, backend: Any) -> None:
     """Run a script."""
     (tmp_path / "work.py").write_text(COMM + "r = comm.rank\n" + text)
-    fakempi.run(program([str(tmp_path / "work.py")]), ranks, backend=backend)
+    fakempi.run(Program([str(tmp_path / "work.py")]), ranks, backend=backend)
 
 
 @pytest.mark.slow

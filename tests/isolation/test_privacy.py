@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import fakempi
-from fakempi.isolation import program
+from fakempi.isolation import Program
 from fakempi.isolation.packages.dependency_scan import ImportGraph, Unit
 from tests.isolation.harness import COMM, IN_PROCESSES, Capture, play
 from tests.isolation.test_installed import Install, install
@@ -108,9 +108,9 @@ def test_a_shared_package_that_calls_get_rank_when_imported_is_rejected(tmp_path
             "fakempi run --private kit gives each rank a private copy of its Python modules; "
             "--share kit accepts the result of one rank; --processes gives each rank a process."
         )
-        fakempi.run(program([str(tmp_path / "work.py")], private=["kit"]), 2)
+        fakempi.run(Program([str(tmp_path / "work.py")], private=["kit"]), 2)
         if name != "c":  # which all ranks have to execute
-            fakempi.run(program([str(tmp_path / "work.py")], share=["kit"]), 2)
+            fakempi.run(Program([str(tmp_path / "work.py")], share=["kit"]), 2)
     play(tmp_path, "import importlib, kit\nd = importlib.import_module('kit.d')\nassert d.f() == comm.rank", 2)
 
 

@@ -21,7 +21,7 @@ import pytest
 import fakempi
 from fakempi.core.hooks import Layer
 from fakempi.core.kernel.loop import Loop
-from fakempi.isolation import namespace, program
+from fakempi.isolation import Program, namespace
 from tests.isolation.harness import Capture, play
 
 
@@ -105,7 +105,7 @@ def test_ranks_without_a_script_do_not_see_its_state(tmp_path: Path, backend: An
         "import sys\nfrom mpi4py import MPI\ncomm = MPI.COMM_WORLD\nfor _ in range(3):\n"
         "    assert sys.argv[1:] == ['x'] and comm.sendrecv(comm.rank, comm.rank) == comm.rank\n    comm.Barrier()\n"
     )
-    script = program([str(tmp_path / "work.py"), "x"])
+    script = Program([str(tmp_path / "work.py"), "x"])
     argv, main = sys.argv, sys.modules["__main__"]
 
     def main_of(comm: Any) -> int:

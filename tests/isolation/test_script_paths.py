@@ -37,7 +37,9 @@ def directory(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("how", [[], ["--processes"]], ids=["one process", "processes"])
+@pytest.mark.parametrize(
+    "how", [[], pytest.param(["--processes"], marks=pytest.mark.slow)], ids=["one process", "processes"]
+)
 def test_paths_are_those_of_python(
     directory: Path, how: list[str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 import pytest
 
 import fakempi
-from fakempi.isolation import program
-from fakempi.processes.program import program_in_processes
+from fakempi.isolation import Program
+from fakempi.processes.program import ProcessProgram
 from tests.isolation.harness import COMM, Capture, play
 from tests.isolation.test_installed import Install, install
 
@@ -258,9 +258,9 @@ def run_script(tmp_path: Path, script: str, how: Any) -> None:
     (tmp_path / "work.py").write_text(COMM + script, encoding="utf-8")
     command = [str(tmp_path / "work.py")]
     if how == "processes":
-        fakempi.run(program_in_processes(command), 3)
+        fakempi.run(ProcessProgram(command), 3)
     else:
-        fakempi.run(program(command), 3, backend=how)
+        fakempi.run(Program(command), 3, backend=how)
 
 
 def check_own(tmp_path: Path, how: str) -> None:
@@ -328,7 +328,7 @@ def test_calls_that_apply_to_all_ranks_are_reported(tmp_path: Path, backend: Any
         for i, call in enumerate(calls)
     ]
     assert capsys.readouterr().err.splitlines() == expected
-    fakempi.run(program([str(tmp_path / "work.py")]), 1)
+    fakempi.run(Program([str(tmp_path / "work.py")]), 1)
     assert capsys.readouterr().err == ""
 
 

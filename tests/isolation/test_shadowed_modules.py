@@ -15,7 +15,7 @@ import pytest
 
 import fakempi
 from fakempi.core.collectives_package import load_despite_shadowing
-from fakempi.isolation import program
+from fakempi.isolation import Program
 from fakempi.isolation.shadowed_modules import DEPENDENCIES, LOADED_AT_STARTUP, shadowing_modules
 from tests.isolation.harness import play
 
@@ -65,7 +65,21 @@ def test_packages_next_to_the_script_may_have_any_name(tmp_path: Path, backend: 
     """
     play(tmp_path, script, 3, backend, siblings=packages)
     (tmp_path / "random.py").write_text((tmp_path / "work.py").read_text())
-    assert fakempi.run(program([str(tmp_path / "random.py")]), 3, backend=backend).returns == [0, 0, 0]
+    assert fakempi.run(Program([str(tmp_path / "random.py")]), 3, backend=backend).returns == [0, 0, 0]
+
+
+def test_another_copy_of_fakempi_next_to_the_script_has_no_effect(
+    tmp_path: Path, backend: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All ranks share a module of ours that is loaded late, as in a script at the top of a checkout of fakempi."""
+    late = "fakempi.tuning.mpich"
+    monkeypatch.setitem(sys.modules, late, importlib.import_module(late))  # restored at the end
+    del sys.modules[late]
+    script = f"""
+    import importlib
+    assert len(set(comm.allgather(id(importlib.import_module("{late}"))))) == 1
+    """
+    play(tmp_path, script, 3, backend, siblings={"fakempi/__init__.py": "", "fakempi/tuning/__init__.py": ""})
 
 
 @pytest.mark.sample

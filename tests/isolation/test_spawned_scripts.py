@@ -12,7 +12,7 @@ import pytest
 
 import fakempi
 from fakempi import MPI
-from fakempi.isolation import program
+from fakempi.isolation import Program
 from tests.isolation.harness import COMM, Capture, play
 
 CHILD = """
@@ -95,7 +95,7 @@ def test_labels_and_exit_codes_of_spawned_scripts(tmp_path: Path, backend: Any, 
     (tmp_path / "child.py").write_text(COMM + "print('here')\nraise SystemExit(4 + comm.rank)\n", encoding="utf-8")
     spawning = COMM + f"comm.Spawn({str(tmp_path / 'child.py')!r}, maxprocs=2)\nprint('there')\n"
     (tmp_path / "work.py").write_text(spawning, encoding="utf-8")
-    work = program([str(tmp_path / "work.py")], label="[{rank}] ")
+    work = Program([str(tmp_path / "work.py")], label="[{rank}] ")
     assert fakempi.run(work, 1, backend=backend).returns == [0]
     group = "of the group spawned at work.py:3"
     assert capsys.readouterr().out.splitlines() == ["[0] there", f"[0 {group}] here", f"[1 {group}] here"]

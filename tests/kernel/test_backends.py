@@ -14,8 +14,8 @@ import pytest
 
 from fakempi.core.kernel.loop import Loop
 from fakempi.core.kernel.threads import TaskThread
-from fakempi.core.world import make_backend
 from tests.helpers.packages import needs
+from tests.kernel.loops import finish, new_loop
 
 
 def relay(loop: Loop, tasks: int, rounds: int) -> None:
@@ -29,17 +29,10 @@ def relay(loop: Loop, tasks: int, rounds: int) -> None:
         loop.spawn(lambda number=number: runner(number))  # type: ignore[misc]
 
 
-def finish(loop: Loop) -> None:
-    """Run, and unwind remaining tasks."""
-    loop.backend.drive(loop)
-    loop.unwind()
-    loop.backend.close()
-
-
 def test_a_waiting_greenlet_switches_directly_to_the_next() -> None:
     """One switch, not two: the hub only starts and ends tasks and greenlets."""
     greenlet = needs("greenlet")
-    loop = Loop(make_backend("greenlets"))
+    loop = new_loop("greenlets")
     relay(loop, tasks=3, rounds=50)
     hub, switches = greenlet.getcurrent(), []
 
@@ -70,7 +63,7 @@ class LateEvent(threading.Event):
 
 def test_the_hub_notices_tasks_that_end_while_its_wait_times_out() -> None:
     """It waits a second at a time, and a thread that keeps the interpreter to itself may end its task between two waits."""
-    loop, done = Loop(make_backend("threads")), list[int]()
+    loop, done = new_loop("threads"), list[int]()
     loop.backend.hub = LateEvent()  # type: ignore[attr-defined]  # of this backend
     loop.spawn(lambda: done.append(1))
     finish(loop)
@@ -80,7 +73,7 @@ def test_the_hub_notices_tasks_that_end_while_its_wait_times_out() -> None:
 def test_a_task_that_ends_leaves_its_greenlet_to_the_next() -> None:
     """Tasks that never wait need one greenlet, waiting tasks keep theirs, and all greenlets have ended at the end."""
     greenlet = needs("greenlet")
-    loop, seen = Loop(make_backend("greenlets")), []
+    loop, seen = new_loop("greenlets"), []
 
     def task(waits: bool) -> None:
         seen.append(greenlet.getcurrent())
@@ -102,7 +95,7 @@ def test_context_variables_of_a_task_are_not_visible_to_the_next(backend: Any) -
     """Although that task may continue on the same greenlet."""
     if backend == "greenlets":
         needs("greenlet")
-    loop, variable, seen = Loop(make_backend(backend)), ContextVar("variable", default=0), []
+    loop, variable, seen = new_loop(backend), ContextVar("variable", default=0), []
 
     def task() -> None:
         seen.append(variable.get())
@@ -117,7 +110,7 @@ def test_context_variables_of_a_task_are_not_visible_to_the_next(backend: Any) -
 
 def test_a_waiting_thread_passes_control_directly_to_the_next() -> None:
     """The caller's thread selects the first task; after that, threads select the next one."""
-    loop = Loop(make_backend("threads"))
+    loop = new_loop("threads")
     relay(loop, tasks=3, rounds=50)
     find, requested = loop.next, []
 
@@ -133,7 +126,7 @@ def test_a_waiting_thread_passes_control_directly_to_the_next() -> None:
 
 def test_an_interrupt_during_a_switch_to_the_hub_does_not_hang() -> None:
     """All tasks wait, the hub has just received control, and Ctrl-C arrives at that moment."""
-    loop = Loop(make_backend("threads"))
+    loop = new_loop("threads")
     log: list[str] = []
 
     def waits() -> None:
@@ -166,7 +159,7 @@ def test_an_interrupt_during_a_switch_to_the_hub_does_not_hang() -> None:
 
 def test_a_hub_that_is_woken_twice_lets_tasks_end_one_after_the_other() -> None:
     """At the end, the hub is woken while a task still runs: it checks, and waits again."""
-    loop = Loop(make_backend("threads"))
+    loop = new_loop("threads")
     backend: Any = loop.backend
     log: list[str] = []
 
@@ -188,7 +181,7 @@ def test_a_hub_that_is_woken_twice_lets_tasks_end_one_after_the_other() -> None:
 
 def test_a_hub_that_is_not_woken_at_the_end_notices_that_it_has_control() -> None:
     """A thread that is stopped in its last step ends before it has woken any other."""
-    loop = Loop(make_backend("threads"))
+    loop = new_loop("threads")
     backend: Any = loop.backend
     log: list[str] = []
 
@@ -218,7 +211,7 @@ def test_a_hub_that_is_not_woken_at_the_end_notices_that_it_has_control() -> Non
 
 def test_a_task_that_another_has_removed_does_not_pass_control_on(backend: Any) -> None:
     """It was given up while it ran, and still ends."""
-    loop = Loop(make_backend(backend))
+    loop = new_loop(backend)
     log = []
 
     def is_given_up() -> None:
@@ -232,7 +225,7 @@ def test_a_task_that_another_has_removed_does_not_pass_control_on(backend: Any) 
 
 def test_each_task_has_a_separate_thread() -> None:
     """None of them is the caller's thread."""
-    loop = Loop(make_backend("threads"))
+    loop = new_loop("threads")
     threads = []
 
     def says() -> None:
@@ -250,7 +243,7 @@ def test_each_task_has_a_separate_thread() -> None:
 def test_greenlets_stay_in_the_callers_thread() -> None:
     """No thread is created."""
     needs("greenlet")
-    loop = Loop(make_backend("greenlets"))
+    loop = new_loop("greenlets")
     threads = []
     for _ in range(3):
         loop.spawn(lambda: threads.append(threading.current_thread()))
@@ -261,7 +254,7 @@ def test_greenlets_stay_in_the_callers_thread() -> None:
 def test_no_thread_is_left_after_all_tasks(backend: Any) -> None:
     """Whether they ended normally or were stopped."""
     before = threading.enumerate()
-    loop = Loop(make_backend(backend))
+    loop = new_loop(backend)
     relay(loop, tasks=4, rounds=2)
     for _ in range(4):
         loop.spawn(loop.wait)
@@ -288,7 +281,7 @@ def test_threads_that_end_slowly_are_joined(monkeypatch: pytest.MonkeyPatch) -> 
             super().join(timeout)
 
     monkeypatch.setattr("fakempi.core.kernel.threads.TaskThread", Slow)
-    loop = Loop(make_backend("threads"))
+    loop = new_loop("threads")
     relay(loop, tasks=2, rounds=1)
     loop.spawn(loop.wait)
     finish(loop)
@@ -301,7 +294,7 @@ def test_threads_that_end_slowly_are_joined(monkeypatch: pytest.MonkeyPatch) -> 
 def test_the_stack_size_of_other_threads_is_unchanged(backend: Any) -> None:
     """Small stacks are for tasks only."""
     before = threading.stack_size()
-    loop = Loop(make_backend(backend))
+    loop = new_loop(backend)
     relay(loop, tasks=3, rounds=1)
     finish(loop)
     assert threading.stack_size() == before
@@ -309,7 +302,7 @@ def test_the_stack_size_of_other_threads_is_unchanged(backend: Any) -> None:
 
 def test_more_tasks_than_the_recursion_limit_can_start_one_another(backend: Any) -> None:
     """Each is the child of the previous one, and none of them is nested in it."""
-    loop = Loop(make_backend(backend))
+    loop = new_loop(backend)
     count = 1200 if backend == "greenlets" else 150
     started = []
 
@@ -326,7 +319,7 @@ def test_more_tasks_than_the_recursion_limit_can_start_one_another(backend: Any)
 
 def test_hundreds_of_nested_calls_fit_on_the_stack_of_a_task(backend: Any) -> None:
     """With a wait in the innermost call."""
-    loop = Loop(make_backend(backend))
+    loop = new_loop(backend)
     bottom = []
 
     def nested_calls(depth: int) -> None:
@@ -348,7 +341,7 @@ def test_objects_of_a_task_are_freed_with_it(backend: Any) -> None:
     class HeldObject:
         pass
 
-    loop = Loop(make_backend(backend))
+    loop = new_loop(backend)
     left: list[weakref.ref[HeldObject]] = []
 
     def holds(waits: bool) -> None:
@@ -366,7 +359,7 @@ def test_objects_of_a_task_are_freed_with_it(backend: Any) -> None:
 
 def test_a_loop_can_run_inside_a_task(backend: Any) -> None:
     """The outer loop does not advance meanwhile."""
-    outer = Loop(make_backend(backend))
+    outer = new_loop(backend)
     log: list[tuple[str, float, float]] = []
 
     def sleeps(name: str, loop: Loop, at: float) -> None:
@@ -375,7 +368,7 @@ def test_a_loop_can_run_inside_a_task(backend: Any) -> None:
 
     def inside() -> None:
         outer.sleep_until(5)
-        inner = Loop(make_backend(backend))
+        inner = new_loop(backend)
         for at in (3, 1):
             inner.spawn(partial(sleeps, "inner", inner, at))
         finish(inner)

@@ -9,22 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fakempi.core.kernel.loop import ENDED_LIMIT, Ended, Loop
-from fakempi.core.world import make_backend
-
-
-def new_loop(backend: Any) -> Loop:
-    """A loop without tasks."""
-    return Loop(make_backend(backend))
-
-
-def finish(loop: Loop) -> None:
-    """Run, and unwind remaining tasks."""
-    try:
-        loop.backend.drive(loop)
-    finally:
-        loop.unwind()
-        loop.backend.close()
+from fakempi.core.kernel.loop import ENDED_LIMIT, Ended
+from tests.kernel.loops import finish, new_loop
 
 
 def test_tasks_start_in_the_order_of_creation(backend: Any) -> None:

@@ -6,22 +6,8 @@ from typing import Any
 
 import pytest
 
-from fakempi.core.kernel.loop import MAX_IDLE_ROUNDS, Loop
-from fakempi.core.world import make_backend
-
-
-def new_loop(backend: Any) -> Loop:
-    """A loop without tasks."""
-    return Loop(make_backend(backend))
-
-
-def finish(loop: Loop) -> None:
-    """Run, and unwind remaining tasks."""
-    try:
-        loop.backend.drive(loop)
-    finally:
-        loop.unwind()
-        loop.backend.close()
+from fakempi.core.kernel.loop import MAX_IDLE_ROUNDS
+from tests.kernel.loops import finish, new_loop
 
 
 def test_the_first_poll_at_a_time_returns_at_that_time(backend: Any) -> None:

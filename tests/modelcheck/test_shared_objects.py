@@ -49,7 +49,7 @@ def both_receive(comm: Any, put: Any, get: Any) -> None:
         comm.isend(comm.rank, 1)
 
 
-def fails(main: Any, *args: Any, **options: Any) -> bool:
+def finds_failure(main: Any, *args: Any, **options: Any) -> bool:
     """Whether a search finds the failure; if not, it must not be exhausted."""
     found = fakempi.explore(main, 4, *args, buffering="infinite", strict=False, runs=400, **options)
     assert not found.exhausted, found
@@ -134,7 +134,7 @@ def test_communication_through_a_shared_object_is_found(
     module = ModuleType("state_of_a_program")
     module.last = 0  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, module.__name__, module)
-    assert fails(main)
+    assert finds_failure(main)
 
 
 def test_closures_and_arguments_are_shared_too() -> None:
@@ -155,8 +155,8 @@ def test_closures_and_arguments_are_shared_too() -> None:
             board.clear()
         both_receive(comm, lambda value: board.update(last=value), lambda: board.get("last", 0))
 
-    assert fails(closure)
-    assert fails(argument, {})
+    assert finds_failure(closure)
+    assert finds_failure(argument, {})
     assert fakempi.explore(argument, 4, {}, buffering="infinite", strict=False, ignore_shared=True).exhausted
 
 
@@ -176,7 +176,7 @@ def test_a_shared_random_generator_counts_as_changed() -> None:
         return DRAWN.random()
 
     for main in (of_python, of_numpy, of_the_program):
-        fails(main)
+        finds_failure(main)
 
 
 def test_objects_that_cannot_be_compared_count_as_changed() -> None:

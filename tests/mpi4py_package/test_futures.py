@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 
 import fakempi
-from fakempi.isolation import mpi4py_modules, program
+from fakempi.isolation import Program, mpi4py_modules
 from tests.isolation.harness import Capture, play
 
 
 def futures(directory: Path, script: str, nprocs: int, backend: Any = "auto", *args: str) -> fakempi.Run[int]:
     """Run a script under `-m mpi4py.futures`."""
     (directory / "work.py").write_text(dedent(script), encoding="utf-8")
-    return fakempi.run(program(["-m", "mpi4py.futures", str(directory / "work.py"), *args]), nprocs, backend=backend)
+    return fakempi.run(Program(["-m", "mpi4py.futures", str(directory / "work.py"), *args]), nprocs, backend=backend)
 
 
 @pytest.mark.quick(1)
@@ -116,7 +116,7 @@ def test_workers_stay_private_after_the_modules_were_made_for_a_test_session(tmp
 def spawning(directory: Path, script: str, backend: Any = "auto", nprocs: int = 1) -> fakempi.Run[int]:
     """Run a script with this main program after the functions."""
     (directory / "work.py").write_text(SPAWNING + indent(dedent(script), "    "), encoding="utf-8")
-    return fakempi.run(program([str(directory / "work.py")]), nprocs, backend=backend)
+    return fakempi.run(Program([str(directory / "work.py")]), nprocs, backend=backend)
 
 
 def test_workers_are_spawned(tmp_path: Path, backend: Any) -> None:
@@ -190,7 +190,7 @@ def test_a_worker_that_would_start_workers_ends_the_run(tmp_path: Path, capsys: 
         "from mpi4py.futures import MPIPoolExecutor\nMPIPoolExecutor(1).submit(abs, 1).result()", encoding="utf-8"
     )
     with pytest.raises(fakempi.RankError, match=r"Abort\(1\)"):
-        fakempi.run(program([str(tmp_path / "work.py")]), 1)
+        fakempi.run(Program([str(tmp_path / "work.py")]), 1)
     assert "is about to start workers itself. Put the code that starts workers below: if __name__" in capsys.readouterr().err
 
 
@@ -255,7 +255,7 @@ def test_modules_and_code_and_standard_input(tmp_path: Path, capsys: Capture, mo
     """All of Python's forms; others are usage errors."""
 
     def run(*command: str) -> list[int]:
-        returns: list[int] = fakempi.run(program(["-m", "mpi4py.futures", *command]), 3).returns
+        returns: list[int] = fakempi.run(Program(["-m", "mpi4py.futures", *command]), 3).returns
         return returns
 
     (tmp_path / "some_module_of_tasks.py").write_text(SHARED, encoding="utf-8")
@@ -287,14 +287,14 @@ def test_with_a_lower_thread_level_calls_take_turns(tmp_path: Path) -> None:
         assert list(executor.map(abs, range(-9, 0))) == list(range(9, 0, -1))
     """
     (tmp_path / "work.py").write_text(dedent(script), encoding="utf-8")
-    assert fakempi.run(program([str(tmp_path / "work.py"), "serialized"]), 3).returns == [0, 0, 0]
+    assert fakempi.run(Program([str(tmp_path / "work.py"), "serialized"]), 3).returns == [0, 0, 0]
     with (
         pytest.warns(RuntimeWarning, match="^mpi4py.futures calls MPI from several threads, but this program requested"),
         pytest.raises(
             fakempi.RankError, match="BrokenExecutor: MPIError: bcast on rank 0: this is a thread that rank 0 has"
         ),
     ):
-        fakempi.run(program([str(tmp_path / "work.py"), "funneled"]), 3)
+        fakempi.run(Program([str(tmp_path / "work.py"), "funneled"]), 3)
 
 
 def test_a_pool_of_spawned_workers(tmp_path: Path, backend: Any) -> None:

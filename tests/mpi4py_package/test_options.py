@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 import fakempi
-from fakempi.isolation import program
+from fakempi.isolation import Program
 
 
 def play(directory: Path, script: str, nprocs: int = 2, backend: Any = "auto") -> None:
     """Run a script that has imported nothing yet."""
     (directory / "work.py").write_text(dedent(script), encoding="utf-8")
-    fakempi.run(program([str(directory / "work.py")]), nprocs, backend=backend)
+    fakempi.run(Program([str(directory / "work.py")]), nprocs, backend=backend)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import fakempi
-from fakempi.isolation import program
+from fakempi.isolation import Program
 
 Capture = pytest.CaptureFixture[str]
 
@@ -35,23 +35,23 @@ def script(tmp_path: Path) -> str:
     return str(path)
 
 
-def run(*command: str, nprocs: int = 2) -> list[int]:
+def run_command(*command: str, nprocs: int = 2) -> list[int]:
     """The exit codes of the ranks."""
-    return fakempi.run(program(["-m", *command]), nprocs).returns
+    return fakempi.run(Program(["-m", *command]), nprocs).returns
 
 
 @pytest.mark.parametrize("name", ["mpi4py", "mpi4py.run"])
 @pytest.mark.parametrize("given", [["-rc", "threads=False,errors=abort"], ["--rc=threads=0", "--rc", "errors=abort"]])
 def test_options_are_set_before_the_script_starts(name: str, given: list[str], script: str, capsys: Capture) -> None:
     """On every rank."""
-    assert run(name, *given, script, "a", "b") == [0, 0]
+    assert run_command(name, *given, script, "a", "b") == [0, 0]
     said = "['a', 'b'] True True " + ("0" if "=threads" in given[0] else "False")
     assert capsys.readouterr().out.splitlines() == [said] * 2
 
 
 def test_without_options_the_script_runs_unchanged(script: str, capsys: Capture) -> None:
     """With its arguments."""
-    assert run("mpi4py", script) == [0, 0]
+    assert run_command("mpi4py", script) == [0, 0]
     assert capsys.readouterr().out.splitlines() == ["[] False False True"] * 2
 
 
@@ -59,8 +59,8 @@ def test_modules_and_code_and_standard_input(capsys: Capture, monkeypatch: pytes
     """All of Python's forms."""
     monkeypatch.setattr("sys.stdin", io.StringIO("print('read')"))
     for command in (["-c", "import sys; print(sys.argv, __name__)", "x"], ["-"]):
-        assert run("mpi4py", "--rc", "threads=True", *command, nprocs=1) == [0]
-    run("mpi4py", "--rc", "threads=True", "-m", "this", nprocs=1)
+        assert run_command("mpi4py", "--rc", "threads=True", *command, nprocs=1) == [0]
+    run_command("mpi4py", "--rc", "threads=True", "-m", "this", nprocs=1)
     assert capsys.readouterr().out.splitlines()[:3] == ["['-c', 'x'] __main__", "read", "The Zen of Python, by Tim Peters"]
 
 
@@ -68,14 +68,14 @@ def test_an_exit_code_of_one_rank_ends_all(script: str) -> None:
     """So does an exception, which is shown."""
     for word, kind, text in [("exit", "Aborted", "Abort(5) was called"), ("fail", "ValueError", "rank 1 alone")]:
         with pytest.raises(fakempi.RankError) as caught:
-            run("mpi4py", "--rc", "threads=True", script, word)
+            run_command("mpi4py", "--rc", "threads=True", script, word)
         assert (type(caught.value.exception).__name__, str(caught.value.exception)) == (kind, text)
 
 
 def test_queries_are_answered(capsys: Capture) -> None:
     """And the ranks end."""
     for option in ("--version", "--mpi-std-version", "--mpi-lib-version", "--prefix", "--mpi-library", "-h"):
-        assert run("mpi4py", option, nprocs=1) == [0]
+        assert run_command("mpi4py", option, nprocs=1) == [0]
     said = capsys.readouterr().out
     assert said.startswith("mpi4py 4.1.2\nMPI 4.")
     assert "mpi4py.run [option ...] script.py [argument ...]" in said
@@ -93,5 +93,5 @@ def test_queries_are_answered(capsys: Capture) -> None:
 )
 def test_usage_errors_are_rejected(given: list[str], words: str, capsys: Capture) -> None:
     """With a sentence, and the valid options."""
-    assert run("mpi4py", *given, nprocs=1) == [1]
+    assert run_command("mpi4py", *given, nprocs=1) == [1]
     assert capsys.readouterr().err.startswith(f"mpi4py.run: {words}\nusage: ")

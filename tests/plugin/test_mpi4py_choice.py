@@ -193,7 +193,6 @@ def test_a_real_mpi4py_under_mpiexec(pytester: pytest.Pytester, ranks: int) -> N
     assert "import their own" not in text
 
 
-@pytest.mark.sample
 @pytest.mark.slow  # new processes
 def test_a_real_mpi4py_with_workers_of_xdist(pytester: pytest.Pytester) -> None:
     """Workers decide as the main process does."""

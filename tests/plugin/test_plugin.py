@@ -440,7 +440,6 @@ class Look(pdb.Pdb):
     assert "mine is 200" in text
 
 
-@pytest.mark.sample
 @pytest.mark.slow
 def test_marked_tests_run_under_xdist(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     needs("xdist")

@@ -12,8 +12,8 @@ from _pytest.assertion.rewrite import AssertionRewriter
 
 import collectives
 import fakempi
-from fakempi.isolation import program
-from fakempi.processes.program import program_in_processes
+from fakempi.isolation import Program
+from fakempi.processes.program import ProcessProgram
 from tests.plugin.harness import LATE
 
 pytest_plugins = ["pytester"]
@@ -24,7 +24,7 @@ START = "import pytest\nfrom mpi4py import MPI\ncomm = MPI.COMM_WORLD\n"
 
 def on_ranks(
     pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str], ranks: int, source: str, *options: str,
-    kind: Any = program,
+    kind: Any = Program,
 ) -> str:  # fmt: skip
     """Run pytest on every rank; return the output and the exit codes."""
     pytester.makepyfile(test_it=START + dedent(source))
@@ -42,7 +42,7 @@ def on_ranks(
 
 @pytest.mark.sample
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", [program, program_in_processes])
+@pytest.mark.parametrize("kind", [Program, ProcessProgram])
 def test_failures_of_every_rank_are_shown_under_the_default_capture(
     kind: Any, pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -241,13 +241,12 @@ def test_a_time_limit_in_processes_is_a_warning(
         def test_it():
             for _ in range(10): comm.barrier()
         """
-    text = on_ranks(pytester, capsys, 2, source, *options, kind=program_in_processes)
+    text = on_ranks(pytester, capsys, 2, source, *options, kind=ProcessProgram)
     assert "PytestWarning: time limits of marked tests have no effect with fakempi run --processes: use " in text
     assert "= all 2 ranks: 1 passed, 1 warning =" in text
     assert "codes [0, 0]" in text
 
 
-@pytest.mark.sample
 @pytest.mark.slow
 def test_the_summary_is_short_if_every_rank_reports_another_message(
     pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str]

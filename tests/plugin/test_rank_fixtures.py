@@ -46,6 +46,7 @@ def pytest_pyfunc_call(pyfuncitem):
 """
 
 
+@pytest.mark.slow
 def test_coroutine_functions_run_on_ranks_as_in_processes(pytester: pytest.Pytester) -> None:
     """A plugin, or the TestCase, runs the event loop of each rank; without one the test fails, as in pytest."""
     result, text = run_pytest(pytester, COROUTINES, "--mpi4py=emulated")

@@ -10,8 +10,8 @@ import pytest
 import fakempi
 from fakempi.apps.ci.record import SuiteRecord
 from fakempi.apps.testing.environment import RECORD
-from fakempi.isolation import program
-from fakempi.processes.program import program_in_processes
+from fakempi.isolation import Program
+from fakempi.processes.program import ProcessProgram
 from tests.plugin.harness import run_pytest
 
 pytest_plugins = ["pytester"]
@@ -64,7 +64,7 @@ def test_outcomes_are_recorded_by_name_and_failures_by_line(
 
 @pytest.mark.sample
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", [program, program_in_processes])
+@pytest.mark.parametrize("kind", [Program, ProcessProgram])
 def test_all_ranks_write_one_record(kind: object, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     """A marker that skips the test wins over its number of ranks."""
     monkeypatch.setenv(RECORD, str(pytester.path / "record.jsonl"))

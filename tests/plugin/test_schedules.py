@@ -116,6 +116,7 @@ def test_it(comm):
 """
 
 
+@pytest.mark.slow
 def test_communication_through_a_global_variable_is_found(pytester: pytest.Pytester) -> None:
     """The ranks share the test's module, so independent choices are tried in both orders."""
     run_pytest(pytester, SHARED)[0].assert_outcomes(failed=1)

@@ -111,8 +111,11 @@ def test_a_long_list_ends() -> None:
     assert len(ordered_cases(10_000, 200)) <= LISTED
 
 
+LARGER = [pytest.param(*case, marks=pytest.mark.slow) for case in ((12, 12), (1000, 40))]
+
+
 @pytest.mark.parametrize("seed", range(breadth(1, 30)))
-@pytest.mark.parametrize(("total", "ranks"), [(12, 3), (12, 12), (1000, 40)])
+@pytest.mark.parametrize(("total", "ranks"), [(12, 3), *LARGER])
 def test_a_single_early_distribution_is_found_whatever_else_fails(total: int, ranks: int, seed: int) -> None:
     """There is no way to it but to try each."""
     cases = [list(shares) for shares in ordered_cases(total, ranks)]

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import fakempi
 from fakempi.errors import RunError
-from fakempi.isolation import program
-from fakempi.processes.program import program_in_processes
+from fakempi.isolation import Program
+from fakempi.processes.program import ProcessProgram
 
 HEAD = "from mpi4py import MPI\ncomm = MPI.COMM_WORLD\nrank, size = comm.rank, comm.size\n"
 
@@ -32,7 +32,7 @@ class Observed(NamedTuple):
 def observe(command: Sequence[str], nprocs: int, processes: bool, **options: Any) -> Observed:
     """Run a command and return what can be observed."""
     before, sys.stdout, sys.stderr = (sys.stdout, sys.stderr), io.StringIO(), io.StringIO()
-    made = (program_in_processes if processes else program)(command)
+    made = (ProcessProgram if processes else Program)(command)
     clocks, traffic, found, error = [], (0, 0), [], ""
     try:
         result = fakempi.run(made, nprocs, **options)

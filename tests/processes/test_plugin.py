@@ -176,7 +176,6 @@ def pytest_configure(config):
 """
 
 
-@pytest.mark.sample
 @pytest.mark.slow  # processes for each test
 def test_only_the_processes_of_ranks_set_up_fixtures(tmp_path: Path) -> None:
     """Marks are evaluated there, too. Options have their values, those of plugins only while the test runs."""

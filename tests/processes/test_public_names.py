@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import fakempi
-from fakempi.isolation import program
-from fakempi.processes.program import program_in_processes
+from fakempi.isolation import Program
+from fakempi.processes.program import ProcessProgram
 from tests.processes.harness import HEAD, both, observe
 
 NAMES = """
@@ -80,7 +80,7 @@ def test_regions_and_phantoms_are_those_of_one_process(tmp_path: Path) -> None:
     assert one.error == ""
     path = tmp_path / "regions.py"
     path.write_text(HEAD + REGIONS, encoding="utf-8")
-    traces = [fakempi.run(kind([str(path)]), 2, trace=True).trace for kind in (program, program_in_processes)]
+    traces = [fakempi.run(kind([str(path)]), 2, trace=True).trace for kind in (Program, ProcessProgram)]
     found = [[(each.name, each.rank, each.start, each.end) for each in trace.regions] for trace in traces if trace]
     assert found[0] == found[1]
     assert {name for name, *_ in found[0]} >= {"exchange", "inner", "of a function", "failed"}

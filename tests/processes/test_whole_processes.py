@@ -19,7 +19,7 @@ import pytest
 import fakempi
 from fakempi.apps.cli import main
 from fakempi.errors import Killed
-from fakempi.processes.program import program_in_processes
+from fakempi.processes.program import ProcessProgram
 from tests.processes.harness import observe
 
 HEAD = "from mpi4py import MPI\ncomm = MPI.COMM_WORLD\nrank = comm.rank\n"
@@ -75,7 +75,7 @@ def test_a_crash_is_a_failed_rank(tmp_path: Path, line: str, number: int) -> Non
     script = tmp_path / "work.py"
     script.write_text(HEAD + f"import ctypes, os, signal\ncomm.Barrier()\nif rank == 1:\n    {line}\ncomm.Barrier()\n")
     with pytest.raises(fakempi.RankError, match=r"rank 1 failed with Killed: its process was killed .*work\.py:5") as caught:
-        fakempi.run(program_in_processes([str(script)]), 3)
+        fakempi.run(ProcessProgram([str(script)]), 3)
     assert isinstance(caught.value.exception, Killed)
     assert caught.value.exception.number == number
 
@@ -201,10 +201,10 @@ def test_a_module_for_an_mpi_library_is_rejected(tmp_path: Path) -> None:
     script = tmp_path / "work.py"
     script.write_text(HEAD + "import linked\n")
     with pytest.raises(fakempi.RankError) as caught:
-        fakempi.run(program_in_processes([str(script)]), 2)
+        fakempi.run(ProcessProgram([str(script)]), 2)
     assert "linked is compiled for an MPI library" in str(caught.value.exception)
     with pytest.raises(fakempi.RankError) as caught:
-        fakempi.run(program_in_processes([str(script)], share=["linked"]), 2)
+        fakempi.run(ProcessProgram([str(script)], share=["linked"]), 2)
     assert "compiled for an MPI library" not in str(caught.value.exception)  # it has another name inside
 
 
@@ -249,7 +249,7 @@ def test_a_timeout_reports_a_rank_that_waits_outside_mpi(tmp_path: Path) -> None
     places: list[str] = []
     for timeout in (2, 10, 50):  # until the ranks have started, even on a busy machine
         with pytest.raises(fakempi.RunTimeoutError) as caught:
-            fakempi.run(program_in_processes([str(script)]), 2, timeout=timeout)
+            fakempi.run(ProcessProgram([str(script)]), 2, timeout=timeout)
         places = caught.value.places
         if len(places) == 3:
             break
@@ -267,7 +267,7 @@ def test_a_timeout_has_no_remark_about_a_rank_in_a_call(tmp_path: Path) -> None:
     places: list[str] = []
     for timeout in (2, 10, 50):  # until the ranks have started, even on a busy machine
         with pytest.raises(fakempi.RunTimeoutError) as caught:
-            fakempi.run(program_in_processes([str(script)]), 2, timeout=timeout)
+            fakempi.run(ProcessProgram([str(script)]), 2, timeout=timeout)
         places = caught.value.places
         if len(places) == 2 and places[1].startswith("rank 1: Recv("):
             break

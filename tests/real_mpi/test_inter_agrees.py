@@ -9,7 +9,7 @@ import pytest
 from collectives import CATALOGUE
 from tests.real_mpi.processes import script_output
 
-FEW, MORE = ((1, 3), (2, 2), (1, 1)), ((2, 3), (1, 4), (5, 3))
+FEW, MORE = ((1, 2), (2, 1), (1, 1)), ((1, 3), (2, 2), (2, 3), (1, 4), (5, 3))
 """Sizes of two groups; two cores take long for more than 4 processes."""
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import fakempi
-from fakempi.isolation import program
+from fakempi.isolation import Program
 from tests.real_mpi.processes import run_script
 
 PARENT = str(Path(__file__).with_name("spawning_parent.py"))
@@ -35,7 +35,7 @@ def test_spawning_agrees_with_a_real_mpi(ranks: int, backend: Any, capsys: pytes
     """Error codes, sizes, the order of merged ranks, results of splits, APPNUM, arguments, and ports."""
     expected = real(ranks)
     capsys.readouterr()
-    done = fakempi.run(program([PARENT]), ranks, backend=backend)
+    done = fakempi.run(Program([PARENT]), ranks, backend=backend)
     assert done.returns == [0] * ranks
     assert len(done.clocks) == ranks + 3 + 3 + 2
     assert json.loads(capsys.readouterr().out) == expected

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+from argparse import ArgumentParser
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,9 +13,10 @@ import numpy as np
 import pytest
 
 from fakempi import MPI
-from fakempi.apps.record.communicators import ranges
+from fakempi.apps.launched import parse
 from fakempi.apps.record.log import RankFile
-from fakempi.apps.record.sizes import BufferSize, BufferSizes
+from fakempi.extensions.recorder.communicators import ranges
+from fakempi.extensions.recorder.sizes import BufferSize, BufferSizes
 
 SIZES = BufferSizes(MPI)
 ARRAY = np.zeros(12)
@@ -93,7 +96,7 @@ def test_computing_time_excludes_the_recorder_and_loops_of_tests_are_one_line(tm
     for start in (100, 15_000, 30_000, 80_000):
         clock.time = start + 50  # the recorder itself takes 40
         log.skip(start, start + 10, 7)
-    log.event("wait", 90_000, 90_007, 7, "3")
+    log.events(90_000, 90_007, 7, [("wait", "3")])
     log.end("completed")
     log.end("again")
     assert lines(path) == ["skip 100 29910 7", "skip 49950 10 7", "wait 9950 7 7 3", "end 0 completed"]
@@ -103,15 +106,15 @@ def test_lines_are_written_after_half_a_second_or_two_thousand_calls(tmp_path: P
     """The file of a program that crashes has all calls but the last ones."""
     path = tmp_path / "rank"
     log = RankFile(str(path), {"rank": 0}, clock)
-    log.event("coll", 0, 1, 1, "x")
+    log.events(0, 1, 1, [("coll", "x")])
     assert lines(path) == []
-    log.event("coll", 500_000_000, 500_000_001, 1, "y")
+    log.events(500_000_000, 500_000_001, 1, [("coll", "y")])
     assert len(lines(path)) == 2
     for _ in range(2001):
-        log.event("coll", clock.time, clock.time, 1, "z")
+        log.events(clock.time, clock.time, 1, [("coll", "z")])
     assert len(lines(path)) == 2003
     log.forget()  # the process has forked
-    log.event("coll", 0, 1, 1, "child")
+    log.events(0, 1, 1, [("coll", "child")])
     log.flush()
     assert len(lines(path)) == 2003
 
@@ -130,3 +133,38 @@ def test_call_sites_are_numbered_by_line(tmp_path: Path, clock: Clock, monkeypat
     log.end("completed")
     assert lines(tmp_path / "rank")[:3] == ["site 1 my_work.py:2", "site 2 my_work.py:5", f"site 3 a{os.sep}b.py:1"]
     assert SimpleNamespace(**space).found == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "module", "program", "argv"),
+    [
+        (["-o", "out", "{script}", "-m", "x"], None, ["{script}", "-m", "x"], ["{script}", "-m", "x"]),
+        (["-o", "out", "-m", "pytest", "-o", "y"], "pytest", ["-o", "y"], ["pytest", "-o", "y"]),
+        (["{script}"], None, ["{script}"], ["{script}"]),
+    ],
+)
+def test_options_end_at_the_program(
+    words: list[str], module: str | None, program: list[str], argv: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same for `python -m fakempi.record` and `python -m fakempi.watch`; `sys.argv` is that of the program."""
+    monkeypatch.setattr(sys, "argv", ["before"])
+    parser = ArgumentParser("python -m tool")
+    parser.add_argument("-o", "--output", default="none")
+    words, program, argv = ([each.format(script=__file__) for each in given] for given in (words, program, argv))
+    options, found = parse(parser, words, ("-o", "--output"))
+    assert (options.module, found, sys.argv) == (module, program, argv)
+    assert options.output == ("out" if "out" in words else "none")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ([], "the program is missing, for example: mpiexec -n 4 python -m tool work.py"),
+        (["absent.py"], "absent.py: there is no such file."),
+    ],
+)
+def test_a_missing_program_is_reported(words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Before a rank communicates."""
+    with pytest.raises(SystemExit):
+        parse(ArgumentParser("python -m tool"), words, ())
+    assert sentence in capsys.readouterr().err

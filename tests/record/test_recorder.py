@@ -37,6 +37,7 @@ recv 9 0 0 8 80 7
 wait 10 6 7
 skip 11
 coll 12 allreduce 0 0 80 8 c - -
+coll 13 allgather 0 0 8 8 c - -
 coll 13 allgatherv 0 0 {PICKLED} 1 c {PICKLED},{PICKLED},{PICKLED} -
 comm 2 0 0 1,0
 coll 14 create 0 0 0 1 c - -

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from fakempi.apps.record.communicators import ranges
 from fakempi.errors.recordings import RecordingError
+from fakempi.extensions.recorder.communicators import ranges
 from fakempi.recordings.events import ANY, KIND_NAMES, OPERATIONS
 from fakempi.recordings.formats.recorded import _ranks
 from fakempi.recordings.reading import read

@@ -54,8 +54,7 @@ def test_two_ranks_that_both_send_first(backend: Any) -> None:
     ]
 
 
-@pytest.mark.quick(1)
-@pytest.mark.parametrize("nprocs", [7, 1025])
+@pytest.mark.parametrize("nprocs", [7, pytest.param(1025, marks=pytest.mark.slow)])
 def test_a_ring_that_sends_first_has_a_short_report_at_a_thousand_ranks(backend: Any, nprocs: int) -> None:
     """Neighbors are described by their distance."""
 

@@ -43,7 +43,8 @@ def test_every_call_that_blocks_endlessly_is_reported_by_its_name(backend: Any, 
     assert type(caught.value) is fakempi.DeadlockError
     assert caught.value.time == 1
     assert [(one.rank, one.call) for one in caught.value.blocked] == [(0, call), (1, call)]
-    assert {one.site.rpartition(":")[0] for one in caught.value.blocked} == {"test_08_deadlock.py"}
+    assert {one.place.rpartition(":")[0] for one in caught.value.blocked} == {"test_08_deadlock.py"}
+    assert [one.site for one in caught.value.blocked] == [one.place for one in caught.value.blocked], "the earlier name"
 
 
 def test_a_deadlock_is_reported_when_it_occurs_and_not_before(backend: Any) -> None:

@@ -41,7 +41,7 @@ def outcome(refs: Refs, path: Path, ending: str, **options: Any) -> str:
         return f"{type(error).__name__}: {error}"
 
 
-@pytest.mark.quick(2)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_nothing_is_alive_after_runs_that_create_objects_of_each_kind(backend: Any, tmp_path: Path, ending: str) -> None:
     """No object, thread or descriptor is left, nothing grows, and all runs have the same numbers and texts."""

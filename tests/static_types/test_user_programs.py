@@ -43,6 +43,7 @@ needs_stubs = pytest.mark.skipif(stub_path() is None, reason='there is no MPI: p
 needs_pyright = pytest.mark.skipif(find_spec("pyright") is None, reason="no pyright: python -m pip install pyright[nodejs]")
 
 
+@pytest.mark.sample
 @pytest.mark.slow
 @needs_stubs
 def test_mypy_accepts_the_programs_and_rejects_wrong_ones() -> None:

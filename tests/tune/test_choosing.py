@@ -85,7 +85,7 @@ def test_mpich_has_rules_for_powers_of_two_and_for_other_numbers() -> None:
 def test_estimates_are_the_times_of_the_emulator(text: str, operation: str, name: str) -> None:
     """Where ports and links serve messages in the order of the schedule."""
     cost, case = cost_model(text), make_case(operation, 8, 0, 4096)
-    schedule = find(operation, name).plan(case)
+    schedule = find(operation, name).schedule_for(case)
     assert schedule is not None
     assert evaluated(schedule, 8, cost) == pytest.approx(float(emulated_time(find(operation, name), case, cost)), rel=1e-12)
 
@@ -109,7 +109,7 @@ def test_linear_alltoall_is_estimated_like_spread() -> None:
 def test_the_estimate_of_the_linear_alltoall_of_the_libraries_is_exact_without_eager_messages() -> None:
     """In both orders in which no two ranks send to the same one; `ascending`, of alltoallv, takes longer."""
     cost, linear = cost_model("hockney:t_s=3,t_w=1,eager_limit=0"), find("alltoall", "linear")
-    for p in range(2, 34):
+    for p in (*range(2, 9), 13, 16, 17, 33):
         case = make_case("alltoall", p, 0, 10)
         for order in ("right", "left"):
             ordered = replace(case, parameters={"order": order})

@@ -12,7 +12,7 @@ from fakempi.tuning import TABLES, Facts
 
 def transfers(operation: str, name: str, case: Case) -> list[Transfer]:
     """Return the transfers of an algorithm, round by round."""
-    plan = find(operation, name).plan(case)
+    plan = find(operation, name).schedule_for(case)
     assert plan is not None
     return [transfer for transfers in plan for transfer in transfers]
 
@@ -71,7 +71,7 @@ def test_alternating_distances_are_those_of_open_mpis_exchanges_in_place() -> No
 def test_long_reduce_scatters_of_mpich_send_to_the_right() -> None:
     """In round i to rank + i, in p-1 rounds for odd p, too."""
     for p in (2, 3, 5, 8):
-        plan = find("reduce_scatter_block", "pairwise").plan(Case(p, 8, parameters={"partners": "spread"}))
+        plan = find("reduce_scatter_block", "pairwise").schedule_for(Case(p, 8, parameters={"partners": "spread"}))
         rounds = [{(t.source, t.dest) for t in transfers} for transfers in plan or ()]
         assert rounds == [{(r, (r + i) % p) for r in range(p)} for i in range(1, p)]
 

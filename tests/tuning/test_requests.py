@@ -288,5 +288,5 @@ def test_bound_parameters_equal_those_of_a_case(counts: tuple[int, ...], block: 
     assert part.rounds(without) == plain.rounds(given)
     assert part.why_unsupported(without) == plain.why_unsupported(given)
     assert [part.sent(without, r) for r in range(len(counts))] == [plain.sent(given, r) for r in range(len(counts))]
-    assert list(part.plan(without) or []) == list(plain.plan(given) or [])
+    assert list(part.schedule_for(without) or []) == list(plain.schedule_for(given) or [])
     assert part.card == plain.card

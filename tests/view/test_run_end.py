@@ -151,6 +151,7 @@ def test_every_view_of_a_file_states_the_end(program: Any, backend: Any, tmp_pat
         assert ("×" in shown(file, "--what", "timeline")) == bool(blocked)
 
 
+@pytest.mark.slow
 @for_each("program", list(ENDS))
 def test_a_figure_of_a_failed_run_has_its_end(program: Any, tmp_path: Path) -> None:
     """With the blocked calls, the blocked time, and an axis that is not longer than the run needs."""

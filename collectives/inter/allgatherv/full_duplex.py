@@ -59,7 +59,8 @@ COUNT_BYTES = 8
 
 def schedule(case: Case) -> Rounds | None:
     order = allgatherv_full_duplex.parameter(case, "receive_order")
-    counting, gathering = (posted(plan, synchronous=True) for plan in (_free_sums(case), concurrent(gathered_pieces(case))))
+    both = _free_sums(case), concurrent(gathered_pieces(case))
+    counting, gathering = (posted(rounds, synchronous=True) for rounds in both)
     return sequential(counting, exchange_pieces_schedule(case, order), gathering)
 
 
@@ -74,8 +75,8 @@ def _counting(case: Case) -> list[GroupPart]:
 
 def _free_sums(case: Case) -> Rounds | None:
     """The schedule of the counting; adding two counts is free local work, not combining of operands."""
-    plan = concurrent(_counting(case))
-    return None if plan is None else ([t._replace(combined=0) for t in transfers] for transfers in plan)
+    rounds = concurrent(_counting(case))
+    return None if rounds is None else ([t._replace(combined=0) for t in transfers] for transfers in rounds)
 
 
 def sent(case: Case, rank: int) -> int:

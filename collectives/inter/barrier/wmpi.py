@@ -45,12 +45,12 @@ def why_unsupported(case: Case) -> str | None:
 
 
 def schedule(case: Case) -> Rounds | None:
-    plan, first = posted(_barrier_and_first(case)[0].plan(Case(case.ranks))), _barrier_and_first(case)[1]
-    if plan is None or first:
-        return plan
+    rounds, first = posted(_barrier_and_first(case)[0].schedule_for(Case(case.ranks))), _barrier_and_first(case)[1]
+    if rounds is None or first:
+        return rounds
     n, p = case.ranks, case.p
     numbers = [*range(p, n), *range(p)]  # B keeps its numbers, A's are shifted by q
-    return with_process_numbers(plan, numbers)
+    return with_process_numbers(rounds, numbers)
 
 
 def closed_rounds(case: Case) -> int | None:

@@ -36,7 +36,7 @@ from collectives.tools.blocks import scratch as spare_memory
 from collectives.tools.messages import exchange
 from collectives.tools.nodes import Nodes, placement_of
 from collectives.tools.protocol import Buffer, Comm
-from collectives.tools.subset import Subset
+from collectives.tools.subset import on_node
 
 ALLGATHER, ALLGATHERV = allgather_bruck.allgather_bruck, allgatherv_bruck.allgatherv_bruck
 
@@ -113,9 +113,8 @@ def allgather_locality_bruck(
     """Gather equal blocks to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
     p, rank = comm.Get_size(), comm.Get_rank()
     layout = Layout.equal(recvbuf.size, p)
-    placement = placement_of(nodes, p)
-    node, index, count = placement.node[rank], placement.index[rank], len(placement.nodes)
-    local = Subset(comm, placement.nodes[node], index)
+    placement, node, index, local = on_node(comm, nodes)
+    count = len(placement.nodes)
     # The blocks of a node are one part of `gathered`: first those of this node, then those of the next nodes.
     gathered, parts = spare_memory(recvbuf, recvbuf.size), Layout.equal(recvbuf.size, count)
     home, own = parts.block(gathered, 0), layout.block(recvbuf, rank) if sendbuf is None else sendbuf

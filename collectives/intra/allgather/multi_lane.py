@@ -31,7 +31,7 @@ from collectives.tools.blocks import Layout, load
 from collectives.tools.blocks import scratch as spare_memory
 from collectives.tools.nodes import Nodes, placement_of
 from collectives.tools.protocol import Buffer, Comm
-from collectives.tools.subset import Subset
+from collectives.tools.subset import Subset, on_node
 
 BRUCK = allgather_bruck.allgather_bruck
 
@@ -64,15 +64,15 @@ def allgather_multi_lane(
     """Gather equal blocks to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
     p, rank = comm.Get_size(), comm.Get_rank()
     layout = Layout.equal(recvbuf.size, p)
-    placement = placement_of(nodes, p)
-    node, index, lanes = placement.node[rank], placement.index[rank], placement.smallest
+    placement, node, index, local = on_node(comm, nodes)
+    lanes = placement.smallest
     gathered = spare_memory(recvbuf, recvbuf.size)
     by_lane = Layout.equal(recvbuf.size, lanes)
     mine = by_lane.block(gathered, index)
     own = layout.block(recvbuf, rank) if sendbuf is None else sendbuf
     load(layout.block(mine, node), own)
     outer.run(Subset(comm, placement.lane(index), node), None, mine, tag=tag)
-    inner.run(Subset(comm, placement.nodes[node], index), None, gathered, tag=tag)
+    inner.run(local, None, gathered, tag=tag)
     for lane in range(lanes):
         for place, other in enumerate(placement.lane(lane)):
             layout.put(recvbuf, other, layout.block(gathered, lane * len(placement.nodes) + place))

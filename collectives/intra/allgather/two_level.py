@@ -35,7 +35,7 @@ from collectives.tools.blocks import Layout, load
 from collectives.tools.blocks import scratch as spare_memory
 from collectives.tools.nodes import Nodes, placement_of
 from collectives.tools.protocol import Buffer, Comm
-from collectives.tools.subset import Subset
+from collectives.tools.subset import Subset, on_node
 
 GATHER, OUTER, BCAST = gather_binomial.gather_binomial, allgatherv_ring.allgatherv_ring, bcast_binomial.bcast_binomial
 
@@ -68,9 +68,7 @@ def allgather_two_level(
     """Gather equal blocks to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
     p, rank = comm.Get_size(), comm.Get_rank()
     layout = Layout.equal(recvbuf.size, p)
-    placement = placement_of(nodes, p)
-    node, index = placement.node[rank], placement.index[rank]
-    local = Subset(comm, placement.nodes[node], index)
+    placement, node, index, local = on_node(comm, nodes)
     gathered = recvbuf if placement.in_rank_order else spare_memory(recvbuf, recvbuf.size)
     own = layout.block(recvbuf, rank) if sendbuf is None else sendbuf
     if index == 0:

@@ -36,7 +36,7 @@ from collectives.tools.blocks import Layout, check_same_size
 from collectives.tools.blocks import scratch as spare_memory
 from collectives.tools.nodes import Nodes, lane_counts, placement_of
 from collectives.tools.protocol import Buffer, Comm, Op
-from collectives.tools.subset import Subset
+from collectives.tools.subset import Subset, on_node
 
 REDUCE_SCATTER, ALLREDUCE = reduce_scatter_pairwise.reduce_scatter_pairwise, allreduce_rabenseifner.allreduce_rabenseifner
 ALLGATHERV = allgatherv_ring.allgatherv_ring
@@ -80,14 +80,11 @@ def allreduce_multi_lane(
     tag: int = 0,
 ) -> None:
     """Leave the result in `recvbuf` on every rank; if `sendbuf` is None, `recvbuf` holds the operand."""
-    p, rank = comm.Get_size(), comm.Get_rank()
     own = recvbuf if sendbuf is None else sendbuf
     check_same_size(own, recvbuf)
-    placement = placement_of(nodes, p)
-    node, index = placement.node[rank], placement.index[rank]
+    placement, node, index, local = on_node(comm, nodes)
     pieces = Layout.nearly_equal(recvbuf.size, placement.smallest)
-    counts = lane_counts(pieces, len(placement.nodes[node]))
-    local = Subset(comm, placement.nodes[node], index)
+    counts = lane_counts(pieces, local.Get_size())
     piece = spare_memory(recvbuf, counts[index])
     reduce_scatter.run(local, own, piece, counts, op=op, tag=tag)
     if index < placement.smallest:

@@ -54,7 +54,7 @@ from collectives.tools.protocol import Buffer, Comm, Op
 T = TypeVar("T")
 
 
-def _at_once(
+def _exchange_all(
     comm: Comm,
     dests: Sequence[int],
     outgoing: Sequence[Buffer],
@@ -134,13 +134,13 @@ def allreduce_trivance(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, o
     for pair in reversed(groups):
         outgoing = [packed(recvbuf, pieces, step.received, spare) for step, spare in zip(pair, spares, strict=False)]
         incoming = [spare[0 : total(pieces, step.sent)] for step, spare in zip(pair, spares[2:], strict=False)]
-        _at_once(comm, [step.source for step in pair], outgoing, [step.dest for step in pair], incoming, tag)
+        _exchange_all(comm, [step.source for step in pair], outgoing, [step.dest for step in pair], incoming, tag)
         for step, message in zip(pair, incoming, strict=True):
             join_blocks(op, recvbuf, pieces, step.sent, message, other_is_left=step.dest < rank)
     for pair in groups:
         outgoing = [packed(recvbuf, pieces, step.sent, spare) for step, spare in zip(pair, spares, strict=False)]
         places = [space_for(recvbuf, pieces, step.received, spare) for step, spare in zip(pair, spares[2:], strict=False)]
         incoming = [space for space, _ in places]
-        _at_once(comm, [step.dest for step in pair], outgoing, [step.source for step in pair], incoming, tag)
+        _exchange_all(comm, [step.dest for step in pair], outgoing, [step.source for step in pair], incoming, tag)
         for space, runs in places:
             unpack(space, recvbuf, pieces, runs)

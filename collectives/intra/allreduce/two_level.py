@@ -32,7 +32,7 @@ from collectives.intra.reduce import binomial as reduce_binomial
 from collectives.tools.blocks import check_same_size
 from collectives.tools.nodes import Nodes, placement_of
 from collectives.tools.protocol import Buffer, Comm, Op
-from collectives.tools.subset import Subset
+from collectives.tools.subset import Subset, on_node
 
 REDUCE, OUTER, BCAST = (
     reduce_binomial.reduce_binomial,
@@ -63,10 +63,7 @@ def allreduce_two_level(
     tag: int = 0,
 ) -> None:
     """Leave the result in `recvbuf` on every rank; if `sendbuf` is None, `recvbuf` holds the operand."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    placement = placement_of(nodes, p)
-    node, index = placement.node[rank], placement.index[rank]
-    local = Subset(comm, placement.nodes[node], index)
+    placement, node, index, local = on_node(comm, nodes)
     if index == 0:
         reduce.run(local, sendbuf, recvbuf, op=op, root=0, tag=tag)
         outer.run(Subset(comm, placement.lane(0), node), None, recvbuf, op=op, tag=tag)

@@ -31,7 +31,7 @@ from collectives.tools.blocks import Layout, check_same_size
 from collectives.tools.blocks import scratch as spare_memory
 from collectives.tools.nodes import Nodes, placement_of
 from collectives.tools.protocol import Buffer, Comm
-from collectives.tools.subset import Subset
+from collectives.tools.subset import Subset, on_node
 
 PAIRWISE = alltoall_pairwise.alltoall_pairwise
 
@@ -60,12 +60,11 @@ def alltoall_multi_lane(
     tag: int = 0,
 ) -> None:
     """Exchange equal blocks between all ranks; if `sendbuf` is None, `recvbuf` holds the blocks to send."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    layout = Layout.equal(recvbuf.size, p)
+    layout = Layout.equal(recvbuf.size, comm.Get_size())
     source = recvbuf if sendbuf is None else sendbuf
     check_same_size(source, recvbuf)
-    placement = placement_of(nodes, p)
-    node, index, count, lanes = placement.node[rank], placement.index[rank], len(placement.nodes), placement.smallest
+    placement, node, index, local = on_node(comm, nodes)
+    count, lanes = len(placement.nodes), placement.smallest
     packed, arrived = (spare_memory(recvbuf, recvbuf.size) for _ in range(2))
     for place, dest in enumerate(placement.order):
         layout.put(packed, place, layout.block(source, dest))
@@ -73,7 +72,7 @@ def alltoall_multi_lane(
     for origin in range(count):  # from a row for each node to a row for each rank of this node
         for dest in range(lanes):
             layout.put(packed, dest * count + origin, layout.block(arrived, origin * lanes + dest))
-    inner.run(Subset(comm, placement.nodes[node], index), packed, arrived, tag=tag)
+    inner.run(local, packed, arrived, tag=tag)
     for lane in range(lanes):
         for place, origin in enumerate(placement.lane(lane)):
             layout.put(recvbuf, origin, layout.block(arrived, lane * count + place))

@@ -32,7 +32,7 @@ from collectives.tools.blocks import scratch
 from collectives.tools.messages import TOKEN
 from collectives.tools.nodes import Nodes, placement_of
 from collectives.tools.protocol import Comm
-from collectives.tools.subset import Subset
+from collectives.tools.subset import Subset, on_node
 
 BARRIER, BCAST = barrier_dissemination.barrier_dissemination, bcast_binomial.bcast_binomial
 
@@ -56,10 +56,7 @@ def barrier_smp(
     tag: int = 0,
 ) -> None:
     """Return when every rank has entered the barrier."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    placement = placement_of(nodes, p)
-    node, index = placement.node[rank], placement.index[rank]
-    local = Subset(comm, placement.nodes[node], index)
+    placement, node, index, local = on_node(comm, nodes)
     inner.run(local, tag=tag)
     if index == 0:
         outer.run(Subset(comm, placement.lane(0), node), tag=tag)

@@ -29,7 +29,7 @@ from collectives.catalogue.declaration import algorithm
 from collectives.intra.barrier import dissemination as barrier_dissemination
 from collectives.tools.nodes import Nodes, placement_of
 from collectives.tools.protocol import Comm
-from collectives.tools.subset import Subset
+from collectives.tools.subset import Subset, on_node
 
 DISSEMINATION = barrier_dissemination.barrier_dissemination
 
@@ -48,10 +48,7 @@ def barrier_two_level(
     comm: Comm, *, nodes: Nodes = 1, outer: Algorithm = DISSEMINATION, inner: Algorithm = DISSEMINATION, tag: int = 0
 ) -> None:
     """Return when every rank has entered the barrier."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    placement = placement_of(nodes, p)
-    node, index = placement.node[rank], placement.index[rank]
-    local = Subset(comm, placement.nodes[node], index)
+    placement, node, index, local = on_node(comm, nodes)
     inner.run(local, tag=tag)
     if index == 0:
         outer.run(Subset(comm, placement.lane(0), node), tag=tag)

@@ -32,7 +32,7 @@ from collectives.intra.scatterv import binomial as scatterv_binomial
 from collectives.tools.blocks import Layout
 from collectives.tools.nodes import Nodes, lane_counts, placement_of
 from collectives.tools.protocol import Buffer, Comm
-from collectives.tools.subset import Subset
+from collectives.tools.subset import Subset, on_node
 
 SCATTERV, BCAST, ALLGATHERV = (
     scatterv_binomial.scatterv_binomial,
@@ -71,12 +71,10 @@ def bcast_multi_lane(
     tag: int = 0,
 ) -> None:
     """Copy the root's `buf` to every rank's."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    placement = placement_of(nodes, p)
-    node, index = placement.node[rank], placement.index[rank]
+    rank = comm.Get_rank()
+    placement, node, index, local = on_node(comm, nodes)
     pieces = Layout.nearly_equal(buf.size, placement.smallest)
-    counts = lane_counts(pieces, len(placement.nodes[node]))
-    local = Subset(comm, placement.nodes[node], index)
+    counts = lane_counts(pieces, local.Get_size())
     piece = pieces.block(buf, index) if index < placement.smallest else buf[0:0]
     if rank == root:
         scatterv.run(local, buf, None, counts, root=index, tag=tag)

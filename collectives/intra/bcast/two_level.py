@@ -28,7 +28,7 @@ from collectives.catalogue.declaration import algorithm
 from collectives.intra.bcast import binomial as bcast_binomial
 from collectives.tools.nodes import Nodes, placement_of
 from collectives.tools.protocol import Buffer, Comm
-from collectives.tools.subset import Subset
+from collectives.tools.subset import Subset, on_node
 
 BINOMIAL = bcast_binomial.bcast_binomial
 
@@ -56,9 +56,8 @@ def bcast_two_level(
     tag: int = 0,
 ) -> None:
     """Copy the root's `buf` to every rank's."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    placement = placement_of(nodes, p)
-    leaders, node = placement.leaders(root), placement.node[rank]
-    if rank == leaders[node]:
+    placement, node, _, local = on_node(comm, nodes)
+    leaders = placement.leaders(root)
+    if comm.Get_rank() == leaders[node]:
         outer.run(Subset(comm, leaders, node), buf, root=placement.node[root], tag=tag)
-    inner.run(Subset(comm, placement.nodes[node], placement.index[rank]), buf, root=placement.index[leaders[node]], tag=tag)
+    inner.run(local, buf, root=placement.index[leaders[node]], tag=tag)

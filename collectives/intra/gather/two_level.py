@@ -34,7 +34,7 @@ from collectives.tools.blocks import Layout, load, required
 from collectives.tools.blocks import scratch as spare_memory
 from collectives.tools.nodes import Nodes, placement_of
 from collectives.tools.protocol import Buffer, Comm
-from collectives.tools.subset import Subset
+from collectives.tools.subset import Subset, on_node
 
 OUTER, INNER = gatherv_binomial.gatherv_binomial, gather_binomial.gather_binomial
 
@@ -73,10 +73,9 @@ def gather_two_level(
 ) -> None:
     """Gather all blocks to the root's `recvbuf`; if the root's `sendbuf` is None, its block is there already."""
     p, rank = comm.Get_size(), comm.Get_rank()
-    placement = placement_of(nodes, p)
-    leaders, node, index = placement.leaders(root), placement.node[rank], placement.index[rank]
-    local = Subset(comm, placement.nodes[node], index)
-    leader_index, root_node = placement.index[leaders[node]], placement.node[root]
+    placement, node, index, local = on_node(comm, nodes)
+    leaders, root_node = placement.leaders(root), placement.node[root]
+    leader_index = placement.index[leaders[node]]
     if rank == root:
         whole = required(recvbuf, "the root of a gather")
         layout = Layout.equal(whole.size, p)

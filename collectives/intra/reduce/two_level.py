@@ -31,7 +31,7 @@ from collectives.patterns.reductions import operand
 from collectives.tools.blocks import scratch as spare_memory
 from collectives.tools.nodes import Nodes, placement_of
 from collectives.tools.protocol import Buffer, Comm, Op
-from collectives.tools.subset import Subset
+from collectives.tools.subset import Subset, on_node
 
 BINOMIAL = reduce_binomial.reduce_binomial
 
@@ -70,11 +70,11 @@ def reduce_two_level(
     tag: int = 0,
 ) -> None:
     """Leave the result in the root's `recvbuf`; if the root's `sendbuf` is None, `recvbuf` holds its operand."""
-    p, rank = comm.Get_size(), comm.Get_rank()
+    rank = comm.Get_rank()
     own = operand(sendbuf, recvbuf, rank, root)
-    placement = placement_of(nodes, p)
-    leaders, node = placement.leaders(root), placement.node[rank]
-    local, leader_index = Subset(comm, placement.nodes[node], placement.index[rank]), placement.index[leaders[node]]
+    placement, node, _, local = on_node(comm, nodes)
+    leaders = placement.leaders(root)
+    leader_index = placement.index[leaders[node]]
     if rank == root:
         inner.run(local, sendbuf, recvbuf, op=op, root=leader_index, tag=tag)
         outer.run(Subset(comm, leaders, node), None, recvbuf, op=op, root=node, tag=tag)

@@ -37,7 +37,7 @@ from collectives.tools.blocks import scratch as spare_memory
 from collectives.tools.messages import TOKEN, exchange, receive, send
 from collectives.tools.nodes import Nodes, placement_of, unsupported_nodes
 from collectives.tools.protocol import Buffer, Comm, Op
-from collectives.tools.subset import Subset
+from collectives.tools.subset import Subset, on_node
 
 SCAN, BCAST = scan_recursive_doubling.scan_recursive_doubling, bcast_binomial.bcast_binomial
 FLAG_BYTES = 4
@@ -98,10 +98,8 @@ def scan_two_level(
     tag: int = 0,
 ) -> None:
     """Leave the result of ranks 0 .. r in `recvbuf`; if `sendbuf` is None, `recvbuf` holds the operand."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    placement = placement_of(nodes, p)
-    node, index, last = placement.node[rank], placement.index[rank], len(placement.nodes[placement.node[rank]]) - 1
-    local = Subset(comm, placement.nodes[node], index)
+    placement, node, index, local = on_node(comm, nodes)
+    last = local.Get_size() - 1
     inner.run(local, sendbuf, recvbuf, op=op, tag=tag)
     if len(placement.nodes) == 1 or not recvbuf.size:
         return

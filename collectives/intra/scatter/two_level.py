@@ -33,7 +33,7 @@ from collectives.tools.blocks import Layout, required
 from collectives.tools.blocks import scratch as spare_memory
 from collectives.tools.nodes import Nodes, placement_of
 from collectives.tools.protocol import Buffer, Comm
-from collectives.tools.subset import Subset
+from collectives.tools.subset import Subset, on_node
 
 OUTER, INNER = scatterv_binomial.scatterv_binomial, scatter_binomial.scatter_binomial
 
@@ -73,10 +73,9 @@ def scatter_two_level(
 ) -> None:
     """Copy the rank's block of the root's `sendbuf` to `recvbuf`; if the root's is None, its block stays in place."""
     p, rank = comm.Get_size(), comm.Get_rank()
-    placement = placement_of(nodes, p)
-    leaders, node, index = placement.leaders(root), placement.node[rank], placement.index[rank]
-    local = Subset(comm, placement.nodes[node], index)
-    leader_index, root_node = placement.index[leaders[node]], placement.node[root]
+    placement, node, _, local = on_node(comm, nodes)
+    leaders, root_node = placement.leaders(root), placement.node[root]
+    leader_index = placement.index[leaders[node]]
     if rank == root:
         whole = required(sendbuf, "the root of a scatter")
         layout = Layout.equal(whole.size, p)

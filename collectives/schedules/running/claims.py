@@ -19,7 +19,7 @@ class ScheduleClaims:
         self._rounds: list[list[Transfer]] | None = None
         self._derived = False
 
-    def plan(self, case: Case) -> list[list[Transfer]] | None:
+    def schedule(self, case: Case) -> list[list[Transfer]] | None:
         """Return the rounds of a case; None if the schedule has none, has faults, or if the case has no sizes.
 
         A schedule with faults has no rounds: a simulation of its times would not reveal its wrong results.

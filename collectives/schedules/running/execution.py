@@ -51,7 +51,7 @@ def algorithm(schedule: Schedule) -> Algorithm:
         operation,
         name,
         execution.run if schedule.groups is None else execution.run_between,
-        schedule=claims.plan,
+        schedule=claims.schedule,
         closed_sent=claims.sent,
         why_unsupported=execution.fitting.misfit,
         in_order=not schedule.commutative,

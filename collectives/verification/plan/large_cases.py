@@ -112,7 +112,7 @@ def has_few_messages(algorithm: Algorithm, case: Case, most: int = MOST_MESSAGES
     """Return whether the schedule of a case, if there is one, has at most `most` messages."""
     messages = 0
     try:
-        for transfers in algorithm.plan(case) or ():
+        for transfers in algorithm.schedule_for(case) or ():
             messages += max(1, len(transfers))  # a schedule may have rounds without messages, and no end
             if messages > most:
                 return False

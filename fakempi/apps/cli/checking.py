@@ -21,7 +21,7 @@ from fakempi.apps.cli.searches.search import explored
 from fakempi.core.rank_numbers import are_several
 from fakempi.errors.plurals import counted
 from fakempi.errors.tracebacks import all_shown
-from fakempi.isolation import program
+from fakempi.isolation import Program
 from fakempi.modelcheck.search.exploration import Exploration
 
 CLEAN, FAILS, SO_FAR = 0, 1, 4
@@ -53,7 +53,7 @@ def check(options: Namespace) -> int:
     nprocs = ranks_of(options)
     width = check_files(options)
     try:
-        script = program(command, share=options.share, private=options.private, mpi=options.mpi)
+        script = Program(command, share=options.share, private=options.private, mpi=options.mpi)
     except SyntaxError as error:
         sys.stderr.write("".join(traceback.format_exception_only(error)))
         return FAILS

@@ -43,7 +43,7 @@ from fakempi.errors.plurals import counted
 from fakempi.errors.records import Finding, RecordedTrace
 from fakempi.errors.tracebacks import all_shown, printed
 from fakempi.extensions.disturbance import disturbed
-from fakempi.isolation import Program, program
+from fakempi.isolation import Program
 from fakempi.isolation.main_module import main_in
 from fakempi.mpi.comms.console_scripts import console_script
 from fakempi.mpi.comms.python_options import python_options
@@ -158,11 +158,11 @@ def script_of(command: Sequence[str], options: Namespace) -> Program:
         reason = f"{HASH_SEED}={os.environ[HASH_SEED]} gives all ranks the same hashes; unset it."
         raise parse.usage_error(f"--hash-seeds: {reason}")
     if in_processes(options):
-        from fakempi.processes.program import program_in_processes  # other runs start faster
+        from fakempi.processes.program import ProcessProgram  # other runs start faster
 
         more = {"debug": options.debug, "debug_port": port, "hash_seeds": options.hash_seeds}
-        return program_in_processes(command, **common, **more)
-    return program(command, private=options.private, **common)
+        return ProcessProgram(command, **common, **more)
+    return Program(command, private=options.private, **common)
 
 
 def _report_interrupt(interrupt: KeyboardInterrupt, interrupts: Interrupts, script: Program, path: str) -> int:

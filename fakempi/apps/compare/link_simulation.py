@@ -98,7 +98,7 @@ class LinkSimulation:
                 self.now = heappop(self.times)
                 due, done = items_at[self.now], 0
 
-    def _book(self, at: Any, item: Any) -> None:
+    def _add_item(self, at: Any, item: Any) -> None:
         items = self.items_at.get(at)
         if items is None:
             self.items_at[at] = [item]
@@ -126,7 +126,7 @@ class LinkSimulation:
             if count:
                 return
             if latest > now:
-                self._book(latest, rank)
+                self._add_item(latest, rank)
                 return
         self.ended += 1
 
@@ -147,7 +147,7 @@ class LinkSimulation:
             self.until[rank] = end
         self.awaited[rank] -= 1
         if not self.awaited[rank]:
-            self._book(self.until[rank], rank)
+            self._add_item(self.until[rank], rank)
 
     # -- messages -------------------------------------------------------------------------------------------------
 
@@ -211,7 +211,7 @@ class LinkSimulation:
             self._leave(message)
         due = message.start + head
         if due > self.now:
-            self._book(due, message)
+            self._add_item(due, message)
             return True
         return False
 
@@ -261,7 +261,7 @@ class LinkSimulation:
     def _wake(self, port: int) -> None:
         """Let the first message that waits for a port or a link try again when that is free."""
         if self.port_free[port] > self.now:
-            self._book(self.port_free[port], self.p + port)
+            self._add_item(self.port_free[port], self.p + port)
         else:
             heappush(self.attempts, heappop(self.queue[port]))
 

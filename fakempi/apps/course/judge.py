@@ -98,11 +98,17 @@ def judge(
             return _check_trial(exercise, Trial(text, InProcessRunner(copy), width, go_on))
         job = WorkerJob(copy, limits, (OURS, exercise.directory.parent, *hidden))
         with Worker(job, starter or NewProcesses()) as worker:
+            trial = Trial(text, worker, width, go_on)
             try:
                 worker.begin()
+                result = _check_trial(exercise, trial)
+                changed = "" if result.kind == "gone" else worker.changed()
             except WorkerGone as gone:
-                return _worker_gone(exercise, gone, 0)
-            return _check_trial(exercise, Trial(text, worker, width, go_on))
+                return _worker_gone(exercise, gone, trial.cases)
+            if changed:
+                sentence = f"The program changes {changed}, which is not part of the exercise."
+                return CheckResult(exercise, False, sentence, "changed", cases=trial.cases)
+            return result
 
 
 def _text(file: Path) -> str:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 from fakempi.apps.course.cpu_limit import observe
@@ -33,7 +35,7 @@ class StudentCall(Program):
         self.path, self.function, self.arguments, self.with_comm = file, function, arguments, with_comm
         self.directory = str(file.parent)
         self.argv = [str(file)]
-        self.code = compile(without_script(file.read_text(encoding="utf-8")), str(file), "exec", dont_inherit=True)
+        self.code = _compiled(file.read_text(encoding="utf-8"), str(file))
         self.results: dict[int, Any] = {}
 
     def __call__(self, comm: Any) -> Any:
@@ -58,3 +60,8 @@ class StudentCall(Program):
         arguments = () if rows is None else decode(rows[process.number])
         first = (process.comm_world,) if self.with_comm else ()
         self.results[process.number] = function(*first, *arguments)
+
+
+@lru_cache(maxsize=1)  # the runs of a check share the code, and what fakempi remembers about its lines
+def _compiled(text: str, file: str) -> CodeType:
+    return compile(without_script(text), file, "exec", dont_inherit=True)

@@ -133,8 +133,8 @@ def _stuck(error: DeadlockError) -> str:
     """Return the locations of blocked ranks."""
     places: dict[tuple[str, str], list[int]] = {}
     for record in error.blocked:
-        places.setdefault((record.call, record.site), []).append(record.rank)
-    lines = [f"{Names().text(ranks)} in {call} at {site}" for (call, site), ranks in places.items()]
+        places.setdefault((record.call, record.place), []).append(record.rank)
+    lines = [f"{Names().text(ranks)} in {call} at {place}" for (call, place), ranks in places.items()]
     return "; ".join(lines[:3]) + (f"; and at {len(lines) - 3} more places" if len(lines) > 3 else "")
 
 

@@ -14,7 +14,7 @@ SET_BY_EACH_RUN = "fakempi.isolation.rank_state.SysModule"
 
 
 class TamperCheck:
-    """All functions, classes and methods of the protected packages: about 9,000, compared in a millisecond."""
+    """All functions, classes and methods of the protected packages: about 10,000, compared in two milliseconds."""
 
     def __init__(self) -> None:
         self.known = [

@@ -150,11 +150,14 @@ class Trial:
             self.caller.checked(request, f"On {counted(size, 'rank')}, in one of the schedules that MPI allows")
 
     def takes(
-        self, function: str, size: int, cost: str, time: float, args: ByRank | None = None, formula: str = "", why: str = ""
-    ) -> None:
-        """Check that a call takes exactly this time, in the cost model's units."""
+        self, function: str, size: int, cost: str, time: float, args: ByRank | None = None, formula: str = "", why: str = "",
+        gives: ByRank | None = None,
+    ) -> None:  # fmt: skip
+        """Check that a call takes exactly this time, in the cost model's units, and returns `gives(rank, size)` if given."""
         with self.test(f"{function}, time on {counted(size, 'rank')}"):
             outcome = self.run(function, size, args, cost)
+            if gives is not None:
+                self.compare(function, outcome, gives)
             if outcome.time != time:
                 form = f" = {formula}" if formula else ""
                 took = f"{_number(outcome.time)} instead of {_number(time)}{form}"

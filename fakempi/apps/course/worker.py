@@ -4,7 +4,8 @@
 
 JOB is a `WorkerJob` as JSON. Standard input and output are redirected before any code of the student runs. The program's
 output is discarded, except that of `print` during a request. Each answer repeats the request's number, which is random, so
-that a program cannot prepare answers in advance. This process does not know the expected results.
+that a program cannot prepare answers in advance. This process does not know the expected results. The last request of a
+check asks whether the program has changed fakempi: after each run, this took a tenth of the time.
 """
 
 from __future__ import annotations
@@ -51,11 +52,7 @@ def serve(job: WorkerJob, requests: IO[str], answers: IO[str], tamper_check: Tam
     answers.flush()
     for line in requests:
         request = json.loads(line)
-        reply = answer(job.file, request)
-        changed = tamper_check.changed()
-        if changed:
-            sentence = f"the program changes {changed}, which is not part of the exercise."
-            reply = {"wrong": {"kind": "changed", "sentence": sentence}}
+        reply = {"changed": tamper_check.changed()} if request.get("last") else answer(job.file, request)
         answers.write(json.dumps({**reply, "number": request["number"]}) + "\n")
         answers.flush()
     os._exit(0)  # does not wait for threads that the program has started

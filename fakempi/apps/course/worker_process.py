@@ -69,6 +69,10 @@ class Worker:
             raise WorkerGone("the program wrote an invalid answer to the worker's output stream.")
         return reply
 
+    def changed(self) -> str:
+        """Return the name of a function of fakempi that the program has replaced, or an empty string; the last request."""
+        return str(self.answer({"last": True}).get("changed", ""))
+
     def _line(self) -> str:
         """Return the next line of the answers; the program may have written bytes that are not text."""
         try:

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 
 from fakempi.errors.plurals import counted
 from fakempi.isolation.main_module import set_variable, take_variable
-from fakempi.isolation.program import Main, Program, program
+from fakempi.isolation.program import Main, Program
 from fakempi.mpi.base.current import running_process
 
 FILE = "cell.py"
@@ -29,7 +29,7 @@ def program_of(cell: str, directory: str, options: Namespace, shell: Any) -> Pro
     """Return the program of a cell, and write its text to a file, so that reports and tracebacks have names and lines."""
     file = Path(directory, FILE)
     file.write_text(cell, encoding="utf-8")
-    script = program([str(file)], label="[{rank}] " if options.prefix else "", seed=options.seed or 0)
+    script = Program([str(file)], label="[{rank}] " if options.prefix else "", seed=options.seed or 0)
     script.directory = os.getcwd()  # modules next to the notebook can be imported
     script.mains = _kept(options, shell)
     push(options.push, shell.user_ns, script.mains, options.ranks)

@@ -10,11 +10,10 @@ from pathlib import Path
 from secrets import token_hex
 from time import gmtime, strftime
 
-from fakempi.apps.launched import first_of_program, run
-from fakempi.apps.record import collective, completion, others, point
+from fakempi.apps.launched import parse, run
 from fakempi.apps.record.log import RankFile
-from fakempi.apps.record.rank_recording import RankRecording
-from fakempi.apps.record.wrapping import replace
+from fakempi.apps.record.rank_of_mpi import RankOfMPI
+from fakempi.apps.record.wrapping import wrap_all
 
 HELP = "Record the MPI calls of a program on a real MPI, one file per rank, for `fakempi replay`."
 
@@ -25,15 +24,9 @@ def main(arguments: list[str]) -> int:
     parser.add_argument(
         "-o", "--output", default="recording", metavar="DIR", help="directory of the files (default: recording)"
     )
-    parser.add_argument("-m", dest="module", metavar="MODULE", help="run a module")
-    start = first_of_program(arguments, ("-o", "--output"))
-    options = parser.parse_args(arguments[:start])
-    program = arguments[start:]
-    if not options.module and not program:
-        parser.error("the program is missing, for example: mpiexec -n 4 python -m fakempi.record work.py")
+    options, program = parse(parser, arguments, ("-o", "--output"))
     if sys.implementation.name != "cpython":
         parser.error("the recorder replaces methods of compiled types, which needs CPython.")
-    sys.argv = [options.module, *program] if options.module else program
     recording = ProgramRecording(options.output)
     try:
         run(options.module, program)
@@ -60,7 +53,7 @@ class ProgramRecording:
         self._recording.log.end(self.how)
 
 
-def start_recording(directory: str) -> RankRecording:
+def start_recording(directory: str) -> RankOfMPI:
     """Replace the methods of mpi4py, and open this rank's file; all ranks of COMM_WORLD call this."""
     from mpi4py import MPI
 
@@ -80,11 +73,9 @@ def start_recording(directory: str) -> RankRecording:
         "started": strftime("%Y-%m-%dT%H:%M:%SZ", gmtime()),
     }  # fmt: skip
     log = RankFile(os.path.join(directory, f"rank-{rank}.txt"), header)
-    recording = RankRecording(MPI, log, sys.modules["mpi4py"].rc.irecv_bufsz)
+    recording = RankOfMPI(MPI, log, sys.modules["mpi4py"].rc.irecv_bufsz)
     world.Barrier()  # files begin at about the same time
-    recording.pickles.install(replace)
-    for module in (point, completion, collective, others):
-        module.install(recording, replace)
+    wrap_all(recording)
     os.register_at_fork(after_in_child=recording.log.forget)
     recording.log.last = recording.log.now()
     return recording

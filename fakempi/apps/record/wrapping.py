@@ -12,8 +12,41 @@ import gc
 from contextlib import suppress
 from typing import Any
 
+from fakempi.apps.record.rank_of_mpi import RankOfMPI
+from fakempi.extensions.recorder.table import COMM, FILE, MESSAGE, REQUEST, WINDOW, maker_of
+
 _modified = ctypes.pythonapi.PyType_Modified
 _modified.argtypes, _modified.restype = [ctypes.py_object], None
+
+
+def wrap_all(recording: RankOfMPI) -> None:
+    """Replace all methods that are recorded."""
+    mpi = recording.mpi
+    recording.pickles.install(replace)
+    classes = {
+        COMM: (mpi.Comm, mpi.Intracomm, mpi.Intercomm, mpi.Topocomm, mpi.Cartcomm), REQUEST: (mpi.Request, mpi.Prequest),
+        MESSAGE: (mpi.Message,), WINDOW: (mpi.Win,), FILE: (mpi.File,),
+    }  # fmt: skip
+    for name, kinds in classes.items():
+        for kind in kinds:
+            for method in list(kind.__dict__):
+                maker = maker_of(name, method)
+                if maker is not None:
+                    replace(kind, method, maker(recording, _function(kind, method)))
+
+
+def _function(kind: type[Any], name: str) -> Any:
+    """Return a method, or a function with the class as its first parameter that calls a class method."""
+    found = kind.__dict__[name]
+    if not isinstance(found, classmethod | staticmethod):
+        return found
+    bound = getattr(kind, name)
+
+    def function(cls: Any, *args: Any, **keywords: Any) -> Any:
+        return bound(*args, **keywords)
+
+    function.__name__ = name
+    return function
 
 
 def replace(kind: type[Any], name: str, function: Any) -> None:

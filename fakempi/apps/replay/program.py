@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from fakempi.apps.replay.callers import Caller
 from fakempi.apps.replay.calls import RecordedCall, collective_call, create
 from fakempi.apps.replay.sites import SiteTime, SiteTimes
-from fakempi.MPI import ANY_SOURCE, ANY_TAG, Request
+from fakempi.MPI import ANY_SOURCE, ANY_TAG, BUFFER_AUTOMATIC, Attach_buffer, Detach_buffer, Request
 from fakempi.MPI import PROC_NULL as NO_RANK
 from fakempi.mpi.base.environment import Wtime, compute
 from fakempi.mpi.buffers.phantom import Phantom, phantom
@@ -68,7 +68,7 @@ class RankReplay:
         self.position = 0
         self.computed = 0.0
         self._requests: dict[int, tuple[Any, SiteTime | None]] = {}
-        self._buffered: list[Any] = []
+        self._has_buffer = False  # for buffered sends
 
     def run(self, comm: Any) -> None:
         """Make all calls; `comm` is the world."""
@@ -84,7 +84,8 @@ class RankReplay:
             elif kind != END:
                 kinds[kind](comms[row[8]], row)
             self.position += 1
-        Request.Waitall(self._buffered)
+        if self._has_buffer:
+            Detach_buffer()  # waits until the messages have been sent
 
     def _rows(self) -> Iterator[Any]:
         rows = self.recording.events[self.rank]
@@ -102,11 +103,9 @@ class RankReplay:
             arguments = LONGEST, peer, ANY_TAG if tag == ANY else tag
         else:
             arguments = Phantom(nbytes), peer, tag
-        if kind == BSEND:
-            self._buffered.append(caller(comm.Isend, *arguments))
-            if number == NO_REQUEST:
-                return
-            arguments, kind = (Phantom(0), NO_RANK, tag), SEND  # a request that is complete at once
+        if kind == BSEND and not self._has_buffer:
+            Attach_buffer(BUFFER_AUTOMATIC)
+            self._has_buffer = True
         blocking, nonblocking = _METHODS[kind]
         if number == NO_REQUEST:
             caller(getattr(comm, blocking), *arguments)
@@ -150,7 +149,7 @@ class RankReplay:
         return numbers
 
 
-_METHODS = {SEND: ("Send", "Isend"), SSEND: ("Ssend", "Issend"), RECEIVE: ("Recv", "Irecv")}
+_METHODS = {SEND: ("Send", "Isend"), SSEND: ("Ssend", "Issend"), BSEND: ("Bsend", "Ibsend"), RECEIVE: ("Recv", "Irecv")}
 """The methods of a communicator for a message, the blocking and the nonblocking one."""
 
 assert list(COLUMNS).index("kind") == 11  # the indices above

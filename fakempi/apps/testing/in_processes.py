@@ -22,7 +22,7 @@ from fakempi.core.world import run
 from fakempi.errors import FindingsError, RankError, RunError
 from fakempi.errors.paths import with_paths
 from fakempi.errors.records import Finding
-from fakempi.processes.program import program_in_processes
+from fakempi.processes.program import ProcessProgram
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -43,7 +43,7 @@ def run_in_processes(item: pytest.Item, size: int, options: RunOptions) -> tuple
         _write_options(item.config, directory)
         with _environment(directory):
             try:
-                findings = run(program_in_processes(command(item)), size, **options).findings
+                findings = run(ProcessProgram(command(item)), size, **options).findings
             except RunError as error:
                 problem, findings = error, error.findings
         outcomes = [_outcome(Path(directory, f"{rank}.json")) for rank in range(size)]

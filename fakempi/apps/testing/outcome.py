@@ -122,7 +122,7 @@ class RanksOutcome:
 
     @property
     def _blocked(self) -> list[str]:
-        return [one.site for one in getattr(self.stuck, "blocked", ())]
+        return [one.place for one in getattr(self.stuck, "blocked", ())]
 
     def with_paths(self, text: str, root: str) -> str:
         """Return a part of the report with paths relative to the root directory."""

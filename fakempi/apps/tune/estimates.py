@@ -30,7 +30,7 @@ def estimate(algorithm: Algorithm, case: Case, cost: CostModel) -> Time:
         claimed = claim(algorithm, case, cost)
         if claimed is not None:
             return float(claimed)
-    schedule = algorithm.plan(case)
+    schedule = algorithm.schedule_for(case)
     return float(emulated_time(algorithm, case, cost)) if schedule is None else evaluated(schedule, case.p, cost)
 
 

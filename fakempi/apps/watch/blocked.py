@@ -8,7 +8,7 @@ from typing import Any
 
 from fakempi.apps.watch.mpi_calls import COMMUNICATORS, RECEIVES, SENDS, WAITS, arguments, given, is_mpi, operation
 from fakempi.apps.watch.positions import RankPosition, blocking_call, own_frame
-from fakempi.errors.paths import site
+from fakempi.errors.paths import place_at
 from fakempi.errors.records import AwaitedEvent, BlockedRank, NearMiss
 
 
@@ -34,7 +34,7 @@ class Waits:
 
     def _record(self, state: RankPosition, thread: Mapping[str, Any], call: Mapping[str, Any] | None) -> BlockedRank:
         frame, name = own_frame(thread), "" if thread["main"] else str(thread["name"])
-        place: str = site(str(frame["file"]), int(frame["line"]))
+        place: str = place_at(str(frame["file"]), int(frame["line"]))
         if call is not None and call.get("one_of"):
             place = f"{place} (or another call of this line: Python 3.10 does not know)"
         if state.kind == "silent":

@@ -9,7 +9,7 @@ from fakempi.apps.watch.blocked import Waits
 from fakempi.apps.watch.mpi_calls import COMMUNICATORS, is_mpi, operation
 from fakempi.apps.watch.positions import RankPosition, blocking_call, own_frame
 from fakempi.core.reports.ranks import Names
-from fakempi.errors.paths import site
+from fakempi.errors.paths import place_at
 
 Cause = Callable[[Sequence[RankPosition], Waits, Names], Iterator[str]]
 
@@ -27,7 +27,7 @@ def place(state: RankPosition) -> str:
     if not state.threads:
         return "an unknown line"
     frame = own_frame(state.threads[0])
-    return site(str(frame["file"]), int(frame["line"]))
+    return place_at(str(frame["file"]), int(frame["line"]))
 
 
 def different_tests(states: Sequence[RankPosition], waits: Waits, names: Names) -> Iterator[str]:
@@ -55,9 +55,9 @@ def left(states: Sequence[RankPosition], waits: Waits, names: Names) -> Iterator
         name, status = names.name(state.number), report.get("exit") or {}
         after = " and waits in MPI_Finalize" if state.kind == "left" else ""
         if report.get("raised"):
-            yield f"{name} raised {report['raised']} at {site(str(report['file']), int(report['line']))}{after}"
+            yield f"{name} raised {report['raised']} at {place_at(str(report['file']), int(report['line']))}{after}"
         elif status:
-            place_of_exit = site(str(status["file"]), int(status["line"]))
+            place_of_exit = place_at(str(status["file"]), int(status["line"]))
             yield f"{name} called sys.exit({_exit_argument(status)}) at {place_of_exit}{after}"
         elif state.kind == "left":
             yield f"{name} has reached the end of its program{after}"
@@ -142,7 +142,7 @@ def _locks(state: RankPosition, call: Mapping[str, Any]) -> str:
     for thread in others:
         frame = own_frame(thread)
         what = (frame.get("call") or {}).get("function", "?")
-        text.append(f"thread {thread['name']!r} is in {what} at {site(str(frame['file']), int(frame['line']))}")
+        text.append(f"thread {thread['name']!r} is in {what} at {place_at(str(frame['file']), int(frame['line']))}")
     return ", and waits for another thread" + (f": {'; '.join(text)}" if text else "")
 
 

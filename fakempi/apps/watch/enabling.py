@@ -10,7 +10,7 @@ import threading
 from argparse import ArgumentParser
 from typing import Any
 
-from fakempi.apps.launched import first_of_program, run
+from fakempi.apps.launched import parse, run
 from fakempi.errors import RunError
 
 _agents: list[Any] = []
@@ -96,13 +96,7 @@ def run_program(arguments: list[str]) -> int:
     parser.add_argument("--after", type=float, default=60.0, metavar="SECONDS", help="report after this time (default: 60)")
     parser.add_argument("--keep", action="store_true", help="report, and do not end the job")
     parser.add_argument("--report", metavar="FILE", help="append the report to a file, too")
-    parser.add_argument("-m", dest="module", metavar="MODULE", help="run a module, such as pytest")
-    start = first_of_program(arguments, ("--after", "--report"))
-    options = parser.parse_args(arguments[:start])
-    program = arguments[start:]
-    if not options.module and not program:
-        parser.error("the program is missing, for example: mpiexec -n 4 python -m fakempi.watch work.py")
-    sys.argv = [options.module, *program] if options.module else program
+    options, program = parse(parser, arguments, ("--after", "--report"))
     enable(options.after, keep=options.keep, report=options.report)
     run(options.module, program)
     return 0

@@ -20,7 +20,7 @@ class GroupNames(Names):
     """Names of ranks; of a second group, with the program that it runs, as the line that spawned it is unknown."""
 
     def _group_suffix(self, group: int) -> str:
-        return f" of {self.sites[group]}" if group else ""
+        return f" of {self.places[group]}" if group else ""
 
 
 def group_names(states: Sequence[RankPosition], offsets: dict[int, int]) -> GroupNames:

@@ -25,7 +25,7 @@ from fakempi.core.network.cost import CostModel
 from fakempi.core.network.envelope import Envelope, PostedReceive
 from fakempi.core.network.matching import Mailbox
 from fakempi.core.network.parameters import Time
-from fakempi.core.network.ports import FOREVER, Clock, Place, Port
+from fakempi.core.network.ports import FOREVER, Clock, Port, QueueEntry
 from fakempi.core.network.transfers import ANY_TIME, Transfers, order_of
 
 SENDER = attrgetter("out.number")
@@ -138,9 +138,9 @@ class Delivery(Transfers):
             new = [envelope for envelope in new if envelope is not None]
         self._sort(new)
         matched = sorted((item for item in continued if isinstance(item, Envelope)), key=SERIAL)
-        places = [item for item in continued if isinstance(item, tuple)]
-        places += [place for item in continued if isinstance(item, Port) and (place := item.first()) is not None]
-        self._give(places, matched, new)
+        entries = [item for item in continued if isinstance(item, tuple)]
+        entries += [entry for item in continued if isinstance(item, Port) and (entry := item.first()) is not None]
+        self._give(entries, matched, new)
 
     def _sort(self, new: list[Envelope]) -> None:
         """Sort the envelopes that were sent at this time; those of one task stay in the order in which they were sent."""
@@ -149,19 +149,19 @@ class Delivery(Transfers):
         else:
             new.sort(key=SENDER)
 
-    def _give(self, places: list[Place], matched: list[Envelope], new: list[Envelope]) -> None:
+    def _give(self, entries: list[QueueEntry], matched: list[Envelope], new: list[Envelope]) -> None:
         """Give ports to envelopes that wait for a free port, to those that were matched now, and to new ones that are ready.
 
         If there are links, or several envelopes have the same sender, all take output ports before one takes another port:
         the number of messages that are left at a sender matters, and messages move one link at a time.
         """
         if not self.cost.duplex:
-            for _, envelope in sorted({place[1:] for place in places}):
+            for _, envelope in sorted({entry[1:] for entry in entries}):
                 if envelope.arrived is None:
                     self._claim(envelope)
-        elif places or not self.plain or len({envelope.out for envelope in chain(matched, new)}) < len(matched) + len(new):
-            self.ready = ready = [place[1:] for place in places if place[0] == ANY_TIME]
-            self.attempts += [place for place in places if place[0] != ANY_TIME]
+        elif entries or not self.plain or len({envelope.out for envelope in chain(matched, new)}) < len(matched) + len(new):
+            self.ready = ready = [entry[1:] for entry in entries if entry[0] == ANY_TIME]
+            self.attempts += [entry for entry in entries if entry[0] != ANY_TIME]
             heapify(self.attempts)
         for envelope in matched:
             self._depart(envelope)

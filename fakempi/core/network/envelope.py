@@ -14,39 +14,15 @@ class Envelope:
     """A message from a process to a mailbox of another process."""
 
     __slots__ = (
-        "arrived",
-        "box",
-        "call",
-        "eager",
-        "end",
-        "flight",
-        "last",
-        "met",
-        "nbytes",
-        "needs",
-        "next",
-        "number",
-        "origin",
-        "out",
-        "payload",
-        "posted",
-        "receive",
-        "region",
-        "route",
-        "serial",
-        "source",
-        "stage",
-        "step",
-        "tag",
-        "task",
-        "tie",
+        "arrived", "box", "call", "call_site", "eager", "end", "flight", "last", "met", "nbytes", "needs", "next", "number",
+        "out", "payload", "posted", "receive", "region", "route", "serial", "source", "stage", "step", "tag", "task", "tie",
         "waiter",
     )  # fmt: skip
 
     posted: Any  # set if a trace is recorded: when it was sent
     call: Any  # index of the program's call in the trace; 0 if it is not known yet
     region: Any  # set if a trace is recorded: the collective call that sends it
-    origin: Any  # the line of the program that sends it, if the sender has set it
+    call_site: Any  # the line of the program that sends it, if the sender has set it
     # Steps of the program, set by the detection of unsafe sends (mpi/base/unbuffered.py):
     needs: Any  # the step on which the send depends
     met: Any  # the step on which the matching receive depends
@@ -54,8 +30,8 @@ class Envelope:
     route: Any  # its ports, in the order in which it takes them
     stage: int  # the number of ports that it has taken
     flight: Any  # its times on the way, if it has latency
-    serial: int  # its place in the order of sends, those at one time by process; set if its transfer does not start at once
-    task: int  # the place of the task that sends it among those of its process; set if processes have several tasks
+    serial: int  # its position in the order of sends, those at one time by process; set if its transfer starts later
+    task: int  # the position of the task that sends it among those of its process; set if processes have several tasks
     tie: Any  # set if a run has a seed: when it was sent, and a random number
     number: int  # its position in the order of claims at shared ports, or of arrivals at the mailbox
     next: Any
@@ -98,7 +74,7 @@ class PostedReceive:
     """A posted receive: its source and its tag; a negative value matches any."""
 
     __slots__ = (
-        "box", "call", "capacity", "end", "envelope", "last", "needs", "next", "number", "observed", "origin", "posted",
+        "box", "call", "call_site", "capacity", "end", "envelope", "last", "needs", "next", "number", "observed", "posted",
         "source", "tag", "target", "waiter",
     )  # fmt: skip
 
@@ -106,7 +82,7 @@ class PostedReceive:
     posted: Any  # set if a trace is recorded: when it was posted
     call: Any  # index of the program's call in the trace; 0 if no trace is recorded
     needs: Any  # the step of the program on which the receive depends (mpi/base/unbuffered.py)
-    origin: Any  # the line of the program that posts it, if the receiver has set it
+    call_site: Any  # the line of the program that posts it, if the receiver has set it
     number: int  # its position in the order of arrivals at the mailbox
     next: Any
     last: Any

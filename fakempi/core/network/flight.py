@@ -30,7 +30,7 @@ class Flight:
         self.start: Time = 0
         self.started: Time = 0  # `start` when the end of the send became known; later the message waits in the network
         self.has_left = False  # whether the sender's ports are released
-        self.order: Any = None  # its place among messages that reach a port at the same time
+        self.order: Any = None  # its position among messages that reach a port at the same time
 
     def reach(self, stage: int, now: Time) -> Time:
         """Record that the message takes a port now; return when its first byte reaches the next one, if any."""

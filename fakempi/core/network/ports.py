@@ -31,8 +31,8 @@ from fakempi.core.network.parameters import Time, check
 
 FOREVER = float("inf")
 
-Place = tuple[Time, Any, Envelope]
-"""An envelope that wants a port: the time since which it has waited, its place among those since then, the envelope."""
+QueueEntry = tuple[Time, Any, Envelope]
+"""An envelope that wants a port: the time since which it has waited, its position among those since then, the envelope."""
 
 
 class Clock(Protocol):
@@ -64,20 +64,20 @@ class Port:
         self.freed = freed
         self.free_at: Time = 0
         self.latest: Time = 0  # when the last transfer arrives, if that differs from `free_at`
-        self.queue: list[Place] | None = None  # a heap
+        self.queue: list[QueueEntry] | None = None  # a heap
         self.sent = self.received = 0
         self.bytes_sent = self.bytes_received = 0
 
-    def take(self, place: Place) -> bool:
+    def take(self, entry: QueueEntry) -> bool:
         """Give the port to an envelope, or add the envelope to the queue; return whether it has the port."""
-        if self.free_at <= self.clock.now and not (self.queue and self.queue[0] < place):
+        if self.free_at <= self.clock.now and not (self.queue and self.queue[0] < entry):
             self.free_at = FOREVER
             return True
         if not self.queue:
             self.queue = []
             if self.free_at < FOREVER:
                 self._wake_at(self.free_at)
-        heappush(self.queue, place)
+        heappush(self.queue, entry)
         return False
 
     def hold(self, until: Time) -> None:
@@ -93,13 +93,13 @@ class Port:
         else:
             self.freed(self)
 
-    def first(self) -> Place | None:
+    def first(self) -> QueueEntry | None:
         """Remove and return the first envelope that waits, if the port can serve it now."""
         return heappop(self.queue) if self.queue and self.free_at <= self.clock.now else None
 
     def waiting(self) -> list[Envelope]:
         """Return the envelopes that wait for the port."""
-        return [place[2] for place in self.queue or ()]
+        return [entry[2] for entry in self.queue or ()]
 
 
 class WidePort(Port):
@@ -111,14 +111,14 @@ class WidePort(Port):
         super().__init__(clock, number, freed)
         self.idle = width
 
-    def take(self, place: Place) -> bool:
+    def take(self, entry: QueueEntry) -> bool:
         """Give one of the ports to an envelope, or add the envelope to the queue; return whether it has a port."""
-        if self.idle and not (self.queue and self.queue[0] < place):
+        if self.idle and not (self.queue and self.queue[0] < entry):
             self.idle -= 1
             return True
         if self.queue is None:
             self.queue = []
-        heappush(self.queue, place)
+        heappush(self.queue, entry)
         return False
 
     def hold(self, until: Time) -> None:
@@ -133,7 +133,7 @@ class WidePort(Port):
         if self.queue:
             self.freed(self)
 
-    def first(self) -> Place | None:
+    def first(self) -> QueueEntry | None:
         """Remove and return the first envelope that waits, if there is an idle port."""
         return heappop(self.queue) if self.queue and self.idle else None
 
@@ -151,11 +151,11 @@ class LinkPort(Port):
         self.t_w, self.width, self.gap, self.latency = link
         self.busy: list[Time] = []  # a heap: the time at which each link that has been used is free again
 
-    def take(self, place: Place) -> bool:
+    def take(self, entry: QueueEntry) -> bool:
         """Give a link to an envelope, or add the envelope to the queue; return whether it has a link."""
         now, busy = self.clock.now, self.busy
-        if not (self.queue and self.queue[0] < place):
-            end = now + (self.gap + place[2].nbytes * self.t_w)
+        if not (self.queue and self.queue[0] < entry):
+            end = now + (self.gap + entry[2].nbytes * self.t_w)
             if busy and busy[0] <= now:
                 heapreplace(busy, end)
                 return self._taken()
@@ -165,7 +165,7 @@ class LinkPort(Port):
         if not self.queue:
             self.queue = []
             self._wake_at(busy[0])
-        heappush(self.queue, place)
+        heappush(self.queue, entry)
         return False
 
     def _taken(self) -> bool:
@@ -177,7 +177,7 @@ class LinkPort(Port):
     def hold(self, until: Time) -> None:
         """Do nothing: the end was set when the link was taken."""
 
-    def first(self) -> Place | None:
+    def first(self) -> QueueEntry | None:
         """Remove and return the first envelope that waits, if there is a free link."""
         free = len(self.busy) < self.width or self.busy[0] <= self.clock.now
         return heappop(self.queue) if self.queue and free else None
@@ -197,12 +197,12 @@ class SharedPort(Port):
     def __init__(self, clock: Clock, number: int, freed: Freed, width: int) -> None:
         super().__init__(clock, number, freed)
         self.idle = width
-        self.queue: list[Place] = []  # the claims
+        self.queue: list[QueueEntry] = []  # the claims
 
-    def take(self, place: Place) -> bool:
+    def take(self, entry: QueueEntry) -> bool:
         """Add a claim; return whether the envelope could start, as far as this port is concerned."""
-        heappush(self.queue, place)
-        return self.admits(place[2])
+        heappush(self.queue, entry)
+        return self.admits(entry[2])
 
     def admits(self, envelope: Envelope) -> bool:
         """Return whether an envelope with a claim could start, as far as this port is concerned."""
@@ -221,7 +221,7 @@ class SharedPort(Port):
         if self.queue:
             self.freed(self)
 
-    def first(self) -> Place | None:
+    def first(self) -> QueueEntry | None:
         """Return the first claim, which stays, if there is an idle port."""
         return self.queue[0] if self.queue and self.idle else None
 

@@ -22,7 +22,7 @@ from fakempi.core.network.envelope import Envelope
 from fakempi.core.network.flight import Flight, heads_of
 from fakempi.core.network.guard import Guard
 from fakempi.core.network.parameters import Time
-from fakempi.core.network.ports import Clock, Place, Port, Ports
+from fakempi.core.network.ports import Clock, Port, Ports, QueueEntry
 
 ANY_TIME = -1
 """The time of all entries in the queue of an output port, which serves them in the order of their sends."""
@@ -35,7 +35,7 @@ Way = tuple[tuple[Port, ...], Sequence[Time]]
 
 
 def order_of(envelope: Envelope) -> tuple[float, int, int]:
-    """Return the place of an envelope among all that wait for a port since the same time: the longest queue is the first.
+    """Return the position of an envelope among all that wait for a port since the same time: the longest queue is the first.
 
     The first number counts links that the message has passed at that time, so that messages move one link at a time; it is
     infinite at the receiver's port.
@@ -49,7 +49,7 @@ class Transfers(Hooked):
     def __init__(self, clock: Clock, cost: CostModel) -> None:
         self.clock, self.cost = clock, cost
         self.new: list[Any] = []  # the envelopes that were sent at this time; None for each entry of `continued`
-        self.continued: list[Envelope | Port | Place] = []  # for the end of this instant; see `_continue_later`
+        self.continued: list[Envelope | Port | QueueEntry] = []  # for the end of this instant; see `_continue_later`
         self.linear = cost.linear
         self.price = cost.transfer
         # None: latency is the difference of two times that `price` returns
@@ -58,7 +58,7 @@ class Transfers(Hooked):
         self.ports = Ports(clock, cost, self._freed)
         self.out, self.into = self.ports.out, self.ports.into
         self.tickets = 0  # half duplex: number of envelopes that have claimed ports
-        self.attempts: list[Place] = []  # a heap: envelopes that try to take a port now
+        self.attempts: list[QueueEntry] = []  # a heap: envelopes that try to take a port now
         self.is_giving = False  # whether ports are being given to these envelopes
         self.ready: list[Any] | None = None  # serial numbers and envelopes that will take output ports together
         # Two ports of width one and nothing shared: no route is computed, which saves a third of the work.
@@ -86,7 +86,7 @@ class Transfers(Hooked):
         if item.waiter is not None:
             item.waiter.settled(end)
 
-    def _continue_later(self, item: Envelope | Port | Place) -> None:
+    def _continue_later(self, item: Envelope | Port | QueueEntry) -> None:
         """At the end of this instant, continue with a matched envelope, those that wait for a port, or one on its way."""
         self.continued.append(item)
         self.new.append(None)
@@ -95,12 +95,12 @@ class Transfers(Hooked):
         """A port is free, and envelopes wait for it: continue with the first one, at once if ports are being given."""
         if not self.is_giving:
             self._continue_later(port)
-        elif (place := port.first()) is None:
+        elif (entry := port.first()) is None:
             pass
-        elif place[0] == ANY_TIME:
-            self._take_output(place[2])
+        elif entry[0] == ANY_TIME:
+            self._take_output(entry[2])
         else:
-            heappush(self.attempts, place)
+            heappush(self.attempts, entry)
 
     def _depart(self, envelope: Envelope) -> bool:
         """Take the ports of a ready envelope and start its transfer; return False if it has to queue for a port."""

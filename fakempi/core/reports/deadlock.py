@@ -93,7 +93,7 @@ def blocked_lines(blocked: Sequence[BlockedRank], unfinished: Set[int], names: N
 
 def _activity(record: BlockedRank) -> str:
     """Return what a running rank does; the line of a process is unknown until it has called MPI."""
-    return {"?": "runs", "?:0": "runs, and has not called MPI yet"}.get(record.site, f"runs at {record.site}")
+    return {"?": "runs", "?:0": "runs, and has not called MPI yet"}.get(record.place, f"runs at {record.place}")
 
 
 def _of_thread(record: BlockedRank) -> str:
@@ -124,7 +124,7 @@ class ReportText:
                 f"; {self.names.text(ended_ranks)} {'has' if len(ended_ranks) == 1 else 'have'} ended" if ended_ranks else ""
             )
             ranks = self.names.text(record.rank for record in group) + _of_thread(first)
-            lines.append(f"{ranks}: {self._call(first, naming)} at {first.site}, {when}{ended}")
+            lines.append(f"{ranks}: {self._call(first, naming)} at {first.place}, {when}{ended}")
         return lines
 
     def cycle(self, cycle: Sequence[int]) -> str:
@@ -164,7 +164,7 @@ class ReportText:
     def _fold(self, blocked: Sequence[BlockedRank], naming: Callable[[int, AwaitedEvent], str]) -> list[list[BlockedRank]]:
         groups: dict[Hashable, list[BlockedRank]] = {}
         for record in blocked:
-            groups.setdefault((record.site, record.thread, self._call(record, naming)), []).append(record)
+            groups.setdefault((record.place, record.thread, self._call(record, naming)), []).append(record)
         return list(groups.values())
 
     def _call(self, record: BlockedRank, naming: Callable[[int, AwaitedEvent], str]) -> str:

@@ -68,8 +68,8 @@ class SuppressionRules(Protocol):
     def of_finding(self, kind: str, place: str, sentence: str) -> str:
         """Return where and why a finding is suppressed; empty if it is not."""
 
-    def allows(self, kind: str, site: str) -> bool:
-        """Return whether a finding that names a site would be suppressed."""
+    def allows(self, kind: str, place: str) -> bool:
+        """Return whether a finding that names a place would be suppressed."""
 
 
 Key = tuple[str, str, str, str, str]
@@ -111,11 +111,11 @@ class Ledger:
         """Return the ranks that have made an error."""
         return self.entries.get(_key(kind, call, place, sentence), (set(),))[0]
 
-    def allows(self, kind: str, site: str) -> bool:
-        """Return whether findings of a kind that name a site are suppressed; operations by the million have few sites."""
-        key = (kind, site, getattr(site, "file", ""))
+    def allows(self, kind: str, place: str) -> bool:
+        """Return whether findings of a kind that name a place are suppressed; operations by the million have few places."""
+        key = (kind, place, getattr(place, "file", ""))
         if key not in self.allowed:
-            self.allowed[key] = self.rules is not None and self.rules.allows(kind, site)
+            self.allowed[key] = self.rules is not None and self.rules.allows(kind, place)
         return self.allowed[key]
 
     def findings(self) -> list[Finding]:

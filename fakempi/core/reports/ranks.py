@@ -19,13 +19,13 @@ class Names:
 
     def __init__(self) -> None:
         self.firsts = [0]
-        self.sites = [""]
+        self.places = [""]
 
-    def add(self, first: int, site: str) -> None:
+    def add(self, first: int, place: str) -> None:
         """Add a group, whose numbers are higher than those of all groups before."""
         if first:
             self.firsts.append(first)
-            self.sites.append(site)
+            self.places.append(place)
 
     def rank(self, number: int) -> int:
         """Return the rank of a process in its own world."""
@@ -59,10 +59,10 @@ class Names:
         """Return the suffix of ranks of a group; empty for the processes that `run` started."""
         if not group:
             return ""
-        site = self.sites[group]
-        place = self.sites[: group + 1].count(site)
-        ordinal = "" if self.sites.count(site) == 1 else f"{_ordinal(place)} "
-        return f" of the {ordinal}group spawned at {site}"
+        place = self.places[group]
+        position = self.places[: group + 1].count(place)
+        ordinal = "" if self.places.count(place) == 1 else f"{_ordinal(position)} "
+        return f" of the {ordinal}group spawned at {place}"
 
 
 def ranks_text(ranks: Iterable[int], maximum: int = 12) -> str:
@@ -85,6 +85,6 @@ def ranges_text(numbers: Iterable[int], maximum: int = 12) -> str:
     return (", ".join(parts[:-1]) + " and " if len(parts) > 1 else "") + parts[-1]
 
 
-def _ordinal(place: int) -> str:
-    ending = {1: "st", 2: "nd", 3: "rd"}.get(place % 10, "th") if place % 100 not in (11, 12, 13) else "th"
-    return f"{place}{ending}"
+def _ordinal(position: int) -> str:
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(position % 10, "th") if position % 100 not in (11, 12, 13) else "th"
+    return f"{position}{ending}"

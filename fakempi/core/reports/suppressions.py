@@ -20,7 +20,7 @@ from fakempi.core.reports.project_settings import project_suppressions
 from fakempi.core.reports.suppression_rules import Suppression, problem_with
 from fakempi.errors import MPITypeError, MPIValueError
 from fakempi.errors.classes import ERR_ARG
-from fakempi.errors.paths import Site, sites_in
+from fakempi.errors.paths import Place, places_in
 from fakempi.errors.plurals import counted
 
 
@@ -71,36 +71,36 @@ class Suppressions:
 
     def of_finding(self, kind: str, place: str, sentence: str) -> str:
         """Return why a finding is suppressed, and remember the rules; empty if it is not."""
-        groups = [[place]] if isinstance(place, Site) else []
-        groups += sites_in(sentence)
-        files = {self._absolute(site.file) for group in groups for site in group}
+        groups = [[place]] if isinstance(place, Place) else []
+        groups += places_in(sentence)
+        files = {self._absolute(place.file) for group in groups for place in group}
         self._problems += [problem for file in files for problem in comments_of(file)[1]]
         rules = [rule for rule in self._candidates(groups) if rule.kind == kind and self._applies(rule, groups)]
         self.used.update(rules)
         return rules[0].text if rules else ""
 
-    def allows(self, kind: str, site: str) -> bool:
-        """Return whether a finding that names a site would be suppressed."""
-        groups = [[site]] if isinstance(site, Site) else []
+    def allows(self, kind: str, place: str) -> bool:
+        """Return whether a finding that names a place would be suppressed."""
+        groups = [[place]] if isinstance(place, Place) else []
         return any(rule.kind == kind and self._applies(rule, groups) for rule in self._candidates(groups))
 
-    def _candidates(self, groups: Iterable[list[Site]]) -> list[Suppression]:
-        files = dict.fromkeys(self._absolute(site.file) for group in groups for site in group)
+    def _candidates(self, groups: Iterable[list[Place]]) -> list[Suppression]:
+        files = dict.fromkeys(self._absolute(place.file) for group in groups for place in group)
         return [*(rule for file in files for rule in comments_of(file)[0]), *self.project, *self.options]
 
-    def _applies(self, rule: Suppression, groups: Iterable[list[Site]]) -> bool:
-        """Return whether a rule names one of the sites: all lines that the site may mean."""
+    def _applies(self, rule: Suppression, groups: Iterable[list[Place]]) -> bool:
+        """Return whether a rule names one of the places: all lines that the place may mean."""
         if not (rule.file or rule.function):
             return True
-        return any(all(self._at(rule, site) for site in group) for group in groups)
+        return any(all(self._at(rule, place) for place in group) for group in groups)
 
-    def _at(self, rule: Suppression, site: Site) -> bool:
-        file = self._absolute(site.file)
+    def _at(self, rule: Suppression, place: Place) -> bool:
+        file = self._absolute(place.file)
         if rule.lines is not None:
-            return file == rule.file and rule.lines[0] <= site.line <= rule.lines[1]
+            return file == rule.file and rule.lines[0] <= place.line <= rule.lines[1]
         if rule.file and not PurePath(file).match(rule.file):
             return False
-        names = enclosing_functions(file, site.line) if rule.function else ()
+        names = enclosing_functions(file, place.line) if rule.function else ()
         return not rule.function or any(f".{name}".endswith(f".{rule.function}") for name in names)
 
     def _absolute(self, file: str) -> str:

@@ -10,7 +10,7 @@ from fakempi.core.network.envelope import Envelope, PostedReceive
 from fakempi.errors import text_of
 from fakempi.extensions.buffer_checks.timing import DataTiming
 from fakempi.extensions.buffer_checks.use import MemoryUse, PartitionUses, payloads_of
-from fakempi.mpi.base.call_site import Origin, call_and_site, origin_here
+from fakempi.mpi.base.call_site import RequestSite, call_and_place, new_call_site
 from fakempi.mpi.base.child import ChildTask
 from fakempi.mpi.base.process import Process, Universe
 from fakempi.mpi.base.waiting import AllOf, Completion, parts_of
@@ -79,9 +79,9 @@ class MemoryChecks(OnMatched[Envelope, PostedReceive]):
 
 
 class OneSided(NamedTuple):
-    """The origin of an operation on a window; such an operation has no request."""
+    """The call site of an operation on a window; such an operation has no request."""
 
-    origin: Origin
+    call_site: RequestSite
 
 
 class MemoryInUse:
@@ -150,7 +150,7 @@ class MemoryInUse:
 
         `fence` is the part of the window and the number of the epoch, if a fence started the epoch.
         """
-        use = MemoryUse(self, OneSided(origin_here()))
+        use = MemoryUse(self, OneSided(new_call_site()))
         use.fence = fence
         use.using(reads, False).using(writes, True).timed()
         if self.checks.strict or (self.checks.timing is not None and self.checks.timing.late):
@@ -200,7 +200,7 @@ class MemoryInUse:
         """Check whether a buffer of a blocking call is in use; close the returned objects at the end of the call."""
         if payload is None or not payload.nbytes or type(payload) is Phantom or not (self.roots or self.exposed):
             return []
-        call, site = call_and_site()
+        call, place = call_and_place()
         region = MemoryRegion(payload, writes, None, keep=False)  # type: ignore[arg-type]  # not added, so its use is not read
         existing = self.roots.get(region.root)
         if existing is not None:
@@ -209,8 +209,8 @@ class MemoryInUse:
             if other is not None and not other.use.reported:
                 other.use.reported = True
                 sentence = f"its buffer overlaps with that of {other.use}, which is not complete"
-                self.report("buffer-overlap", call, site, sentence)
-        return self.touch(region, (call, site)) if self.exposed else []
+                self.report("buffer-overlap", call, place, sentence)
+        return self.touch(region, (call, place)) if self.exposed else []
 
     def add(self, region: MemoryRegion) -> None:
         """Add a region, and check whether another operation uses the memory."""
@@ -223,7 +223,7 @@ class MemoryInUse:
         if other is not None and not use.reported:
             use.reported = other.use.reported = True  # do not report the consequences, too
             sentence = f"its buffer overlaps with that of {other.use}, which is not complete"
-            self.report("buffer-overlap", use.call, use.site, sentence)
+            self.report("buffer-overlap", use.call, use.place, sentence)
 
     def remove(self, region: MemoryRegion) -> None:
         """Remove a region."""
@@ -238,11 +238,11 @@ class MemoryInUse:
         """
         alias = None if self.checks.locks is None else self.checks.locks.alias(array)
         if alias is not None:
-            call, site = call_and_site()
+            call, place = call_and_place()
             other = self._user(id(root_of(array)))
             if other is not None and not call.endswith("_init"):
                 sentence = f"its buffer overlaps with that of {other}, which is not complete"
-                self.report("buffer-overlap", call, site, sentence)
+                self.report("buffer-overlap", call, place, sentence)
         return alias
 
     def explain(self, error: BaseException) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from fakempi.core.network.envelope import Envelope, PostedReceive
 from fakempi.extensions.buffer_checks.use import payloads_of
-from fakempi.mpi.base.call_site import call_and_site
+from fakempi.mpi.base.call_site import call_and_place
 from fakempi.mpi.base.process import Process, Universe
 from fakempi.mpi.base.waiting import AllOf, Completion
 from fakempi.mpi.buffers.payload import describe
@@ -42,8 +42,8 @@ class SendChecks:
         """Begin to watch the buffers that an operation sends, if it is one of those that are checked."""
         if operation.__class__ is PostedReceive:
             return None
-        origin = operation.origin
-        number = origin.sends = origin.sends + 1
+        call_site = operation.call_site
+        number = call_site.sends = call_site.sends + 1
         return None if number > FIRST and number % EVERY else self._watch(operation, buffer)
 
     def _watch(self, operation: Any, buffer: Any) -> SentBuffers | None:
@@ -56,10 +56,10 @@ class SendChecks:
 class SentBuffers:
     """The buffers that one operation sends, and their contents when it was started."""
 
-    __slots__ = ("origin", "payloads", "peers", "process", "saved")
+    __slots__ = ("call_site", "payloads", "peers", "process", "saved")
 
     def __init__(self, process: Process, operation: Any, payloads: list[Any]) -> None:
-        self.process, self.origin = process, operation.origin
+        self.process, self.call_site = process, operation.call_site
         first = operation.operations[0] if operation.__class__ is AllOf else operation
         self.peers = [first.box.owner] if first.__class__ is Envelope else []
         self.payloads, self.saved = payloads, [contents(payload) for payload in payloads]
@@ -68,16 +68,16 @@ class SentBuffers:
         """Report a change: the program learns that the operation is complete."""
         payloads, self.payloads = self.payloads, []
         if payloads and any(contents(payload) != saved for payload, saved in zip(payloads, self.saved, strict=True)):
-            call, site = call_and_site()
+            call, place = call_and_place()
             what = "the send to {others}" if self.peers else "the operation"
             self.process.universe.report(
                 "buffer-in-use",
                 self.process.number,
-                f"its buffer was written to before {call} at {site} completed {what}; write to it after that call, or to "
+                f"its buffer was written to before {call} at {place} completed {what}; write to it after that call, or to "
                 "another buffer",
                 self.peers,
-                call=self.origin.call,
-                place=self.origin.place,
+                call=self.call_site.call,
+                place=self.call_site.place,
                 wrong_data=True,
             )
 

@@ -9,7 +9,7 @@ from numpy import ndarray
 
 from fakempi.core.network.envelope import Envelope, PostedReceive
 from fakempi.extensions.buffer_checks.timing import detach
-from fakempi.mpi.base.call_site import call_and_site, frame_at
+from fakempi.mpi.base.call_site import call_and_place, frame_at
 from fakempi.mpi.buffers.flat import Flat, FlatVector
 from fakempi.mpi.buffers.phantom import Phantom
 from fakempi.mpi.buffers.regions import MemoryRegion
@@ -20,20 +20,20 @@ from fakempi.mpi.interfaces.services import Closable
 class MemoryUse:
     """The memory that one operation uses until it completes."""
 
-    __slots__ = ("at_end", "call", "fence", "in_use", "in_windows", "receive", "regions", "reported", "site")
+    __slots__ = ("at_end", "call", "fence", "in_use", "in_windows", "place", "receive", "regions", "reported")
 
     def __init__(self, in_use: Any, operation: Any) -> None:
         self.in_use, self.reported = in_use, False  # a MemoryInUse, whose module imports this one
         self.fence: object = None  # of a one-sided operation: see `MemoryInUse.of_window`
         self.in_windows: list[Closable] = []  # the records of this use in windows
-        self.call, self.site = operation.origin.call, operation.origin.place
+        self.call, self.place = operation.call_site.call, operation.call_site.place
         self.regions: list[MemoryRegion] = []
         self.receive: PostedReceive | None = None  # of a receive whose message has not arrived yet
         self.at_end: list[Callable[[], object]] = []  # called when the use ends, for instance to move data
         in_use.live[self] = None
 
     def __str__(self) -> str:
-        return f"{self.call} at {self.site}"
+        return f"{self.call} at {self.place}"
 
     def using(self, payload: Payload | None, writes: bool) -> MemoryUse:
         """Add memory that the operation reads or writes; payloads without memory are ignored."""
@@ -41,7 +41,7 @@ class MemoryUse:
             self.regions.append(MemoryRegion(payload, writes, self))
             self.in_use.add(self.regions[-1])
             if self.in_use.exposed:
-                self.in_windows += self.in_use.touch(self.regions[-1], (self.call, self.site), self.fence)
+                self.in_windows += self.in_use.touch(self.regions[-1], (self.call, self.place), self.fence)
         return self
 
     def leave_windows(self) -> None:
@@ -54,7 +54,7 @@ class MemoryUse:
         """In a run that follows a schedule, record that the time at which data move is open."""
         checks = self.in_use.checks
         if checks.timing is not None and self.regions:
-            checks.timing.choices.note_pending_buffer(self.call, self.site)
+            checks.timing.choices.note_pending_buffer(self.call, self.place)
         return self
 
     def sending(self, envelope: Envelope) -> MemoryUse:
@@ -95,7 +95,7 @@ class MemoryUse:
     def locked(self, ours: bool = False) -> MemoryUse:
         """In a strict run, make the program's arrays read-only; payloads that are `ours` are views of such arrays."""
         locks, ledger = self.in_use.checks.locks, self.in_use.checks.universe.ledger
-        if locks is not None and not ledger.allows("buffer-in-use", self.site):  # a write to a read-only array ends the run
+        if locks is not None and not ledger.allows("buffer-in-use", self.place):  # a write to a read-only array ends the run
             for region in self.regions:
                 array = region.payload
                 if type(array) is ndarray:
@@ -167,9 +167,9 @@ class MemoryUse:
             self.in_use.checks.awaited.pop(self.receive).restore()
         self._finish()
         if not self.reported and any(region.changed for region in self.regions):
-            call, site = call_and_site()
-            sentence = f"its buffer was written to before {call} at {site} completed the operation"
-            self.in_use.report("buffer-in-use", self.call, self.site, sentence)
+            call, place = call_and_place()
+            sentence = f"its buffer was written to before {call} at {place} completed the operation"
+            self.in_use.report("buffer-in-use", self.call, self.place, sentence)
 
     def drop(self) -> None:
         """End the use without a check: the program will not learn when the operation completes."""

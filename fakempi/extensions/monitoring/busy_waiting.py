@@ -12,7 +12,7 @@ import dis
 from types import FrameType
 from typing import Any
 
-from fakempi.mpi.base.call_site import is_ours, program_frame, site_of
+from fakempi.mpi.base.call_site import is_ours, place_of, program_frame
 from fakempi.mpi.base.frames import current_frames
 from fakempi.mpi.base.process import Universe
 
@@ -66,7 +66,7 @@ class BusyWaiting:
         self.reported = True
         return (
             f"fakempi: {task.owner.name} has run for {elapsed - self.since:.0f} s without a call that lets other ranks run, "
-            f"at {site_of(program)}. fakempi runs one rank at a time: if this loop waits for another rank, for example for "
+            f"at {place_of(program)}. fakempi runs one rank at a time: if this loop waits for another rank, for example for "
             "a flag in shared memory or for a file, it never ends. A call in the loop lets others run: win.Sync(), "
             "comm.Iprobe() or, in scripts, time.sleep(0.001)."
         )

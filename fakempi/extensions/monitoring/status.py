@@ -9,7 +9,7 @@ from typing import Any
 from fakempi.core.kernel.agenda import Time
 from fakempi.core.kernel.task import Task
 from fakempi.errors import RunTimeoutError
-from fakempi.mpi.base.call_site import program_frame, site_of
+from fakempi.mpi.base.call_site import place_of, program_frame
 from fakempi.mpi.base.frames import current_frames
 from fakempi.mpi.base.process import Universe
 from fakempi.mpi.diagnostics.waits import rank_positions
@@ -58,8 +58,8 @@ class RunningRank:
             return ""
         frame = loop.backend.frames([task]).get(task) or current_frames().get(universe.driver)
         thread = f", thread {task.handle.name!r}" if task.owner.started(task) else ""
-        site = site_of(program_frame(frame))
-        return f"; {task.owner.name}{thread} has run for {elapsed - self.since:.0f} s, now at {site}"
+        place = place_of(program_frame(frame))
+        return f"; {task.owner.name}{thread} has run for {elapsed - self.since:.0f} s, now at {place}"
 
 
 def timeout_error(universe: Universe, timeout: float, frame: FrameType | None, part: str) -> RunTimeoutError:

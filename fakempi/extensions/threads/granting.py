@@ -14,7 +14,7 @@ from typing import Any
 from fakempi.extensions.threads.current import current_task
 from fakempi.extensions.threads.rank_threads import RankThread
 from fakempi.extensions.threads.waiting import ThreadWait
-from fakempi.mpi.base.call_site import is_library, is_ours, site_of
+from fakempi.mpi.base.call_site import is_library, is_ours, place_of
 
 steered_loops: list[Any] = []
 """Loops of runs of the model checker."""
@@ -39,4 +39,4 @@ def request_grant(lock: Any, frame: FrameType, is_free: Callable[[], bool]) -> N
         return
     thread = task.handle if isinstance(task.handle, RankThread) else None
     name = task.owner.name if thread is None else f"thread {thread.name!r} of {task.owner.name}"
-    choices.lock(lock, is_free, name, site_of(frame), ThreadWait(task, lock))
+    choices.lock(lock, is_free, name, place_of(frame), ThreadWait(task, lock))

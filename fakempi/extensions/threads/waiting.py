@@ -51,7 +51,7 @@ class Hold:
     without a record.
     """
 
-    __slots__ = ("count", "earlier", "inside", "lock", "site", "task")
+    __slots__ = ("acquired_at", "count", "earlier", "inside", "lock", "task")
 
     def __init__(self, lock: Any, task: Task, frame: FrameType | None, earlier: bool = False) -> None:
         self.lock = ref(lock)  # a lock may be freed while it is held, and another one created at its address
@@ -59,7 +59,7 @@ class Hold:
         self.inside = frame is not None and is_library(frame)  # whether the lock is part of another object, such as a queue
         while frame is not None and (is_ours(frame) or is_library(frame)):
             frame = frame.f_back
-        self.site: tuple[CodeType, int] | None = None if frame is None else (frame.f_code, frame.f_lineno)
+        self.acquired_at: tuple[CodeType, int] | None = None if frame is None else (frame.f_code, frame.f_lineno)
 
 
 class ThreadWait(Awaited):
@@ -86,7 +86,7 @@ class ThreadWait(Awaited):
             return f"thread {thread.name!r} of {rank}"
         if hold.task is self.task and hold.inside:
             return ""  # a condition's own lock, which another task releases
-        code, line = hold.site or (None, 0)
+        code, line = hold.acquired_at or (None, 0)
         acquired = "holds" if code is None else f"acquired at {short_path(code.co_filename)}:{line}"
         by = f"thread {thread.name!r} of {rank}" if thread is not None else rank
         return f"a lock that {by} {acquired}"

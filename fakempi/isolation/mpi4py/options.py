@@ -37,6 +37,9 @@ communicators, windows and sessions, and that of new files."""
 ENVIRONMENT = "MPI4PY_RC_"
 """Prefix of environment variables, which override options of the program, as in mpi4py."""
 
+_KEYS = {name: os.environ.encodekey(ENVIRONMENT + name.upper()) for name in DEFAULTS}
+"""The names of these variables as the environment has them."""
+
 _BOOLEANS = {
     **dict.fromkeys(("", "0", "f", "false", "n", "no", "off"), False),
     **dict.fromkeys(("1", "on", "t", "true", "y", "yes"), True),
@@ -115,8 +118,10 @@ def apply_options(process: Any) -> None:
 def _from_environment() -> dict[str, Any]:
     """Return the options set by environment variables: booleans, integers, or lower-case text."""
     options = {}
-    for name in DEFAULTS:
-        text = os.environ.get(ENVIRONMENT + name.upper())
+    # A lookup in `os.environ` takes longer, and the first one of a rank installs the variables of its launcher.
+    variables = getattr(os.environ, "__dict__", {}).get("_data")
+    for name, key in _KEYS.items():
+        text = os.environ.get(ENVIRONMENT + name.upper()) if variables is None or key in variables else None
         if text is not None:
             text = text.strip().lower()
             number = name not in _ALLOWED and text.isdigit()

@@ -29,7 +29,7 @@ from fakempi.extensions.threads.types import Patch
 from fakempi.isolation.packages.dependency_scan import STDLIB_NAMES
 from fakempi.isolation.rank_state import STORED, RankState
 from fakempi.isolation.settings.exchange import AllNames, Attribute, Settings, executes_shared_module, is_emulator
-from fakempi.mpi.base.call_site import frame_at
+from fakempi.mpi.base.call_site import cached_by_code, frame_at
 
 _POINTER = ctypes.sizeof(ctypes.c_void_p)
 _OFFSET = 19 * _POINTER  # of tp_setattro in a type object with the global interpreter lock
@@ -150,6 +150,7 @@ def _top(name: str) -> str:
     return name.partition(".")[0]
 
 
+@cached_by_code
 def may_write_builtins(code: CodeType) -> bool:
     """Return whether code names `__builtins__`, or `builtins` and its dictionary, also in text that it may execute."""
     names = _names_of(code)

@@ -113,7 +113,7 @@ def _mode_text(mode: LibraryMode, other: LibraryMode) -> str:
 
 def _listed(calls: Iterable[tuple[str, str]], more: int) -> str:
     """Return calls and their lines as text; `more` is the number of calls after the first `MAX_NAMED`."""
-    named = [f"{call} at {site}" for call, site in calls] + ["others"] * (more > 0)
+    named = [f"{call} at {place}" for call, place in calls] + ["others"] * (more > 0)
     *first, last = named or ["a call"]
     return f"{', '.join(first)}{' and ' * bool(first)}{last}"
 
@@ -131,7 +131,7 @@ def _returns_early(trial: TrialRun) -> str:
     """Explain a failure that occurs only if collective calls synchronize: name the calls that ranks must leave early."""
     calls = list(trial.choices.early)
     if isinstance(trial.error, DeadlockError):
-        blocked = {(one.call, one.site) for one in trial.error.blocked}
+        blocked = {(one.call, one.place) for one in trial.error.blocked}
         calls = [one for one in calls if one in blocked] or calls
     named = _listed(calls[:MAX_NAMED], len(calls) - MAX_NAMED)
     return (
@@ -145,7 +145,7 @@ def _unsafe_sends(error: DeadlockError) -> list[Finding]:
     ledger = Ledger(Names())
     for record in error.blocked:
         if any(event.kind == "send" for event in record.events):
-            ledger.add("unsafe-send", record.rank, record.call, record.site, "does not complete without buffering")
+            ledger.add("unsafe-send", record.rank, record.call, record.place, "does not complete without buffering")
     return ledger.findings()
 
 

@@ -211,7 +211,7 @@ def failure_key(error: BaseException) -> Any:
     if isinstance(error, RankError):
         return type(error.exception).__name__, place(error.exception)
     if isinstance(error, DeadlockError):
-        return type(error).__name__, tuple(sorted({(record.call, record.site) for record in error.blocked}))
+        return type(error).__name__, tuple(sorted({(record.call, record.place) for record in error.blocked}))
     if isinstance(error, FindingsError):
         return "findings", tuple(sorted({(record.kind, record.place) for record in error.findings if not record.note}))
     if isinstance(error, OutcomesDifferError):

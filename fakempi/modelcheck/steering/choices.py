@@ -29,7 +29,7 @@ from fakempi.modelcheck.steering.points import (
 from fakempi.modelcheck.steering.state_hash import digest
 from fakempi.modelcheck.steering.token import UNLIMITED, LibraryMode
 from fakempi.modelcheck.steering.windows import AtomicOperation, WindowLock, WindowPoint
-from fakempi.mpi.base.call_site import call_and_site, call_site
+from fakempi.mpi.base.call_site import call_and_place, place_of_call
 from fakempi.mpi.base.waiting import Completion
 from fakempi.mpi.failures.state import FailureState
 
@@ -178,7 +178,7 @@ class Choices(Causality):
 
         A send at a line where `message-lost` is suppressed is always buffered: without its receive it would be a deadlock.
         """
-        if self.universe.ledger.allows("message-lost", call_site()):
+        if self.universe.ledger.allows("message-lost", place_of_call()):
             return True
         self.sizes.add(int(nbytes))  # converts numpy's integers
         return nbytes <= self.mode.limit
@@ -191,13 +191,13 @@ class Choices(Causality):
         """
         return self._inner_limit
 
-    def may_return_early(self, call: str, site: str) -> None:
+    def may_return_early(self, call: str, place: str) -> None:
         """Record a collective call that a rank may leave before all ranks have entered it."""
-        self.early[call, site] = None
+        self.early[call, place] = None
 
-    def note_pending_buffer(self, call: str, site: str) -> None:
+    def note_pending_buffer(self, call: str, place: str) -> None:
         """Record a nonblocking call whose data may move at different times."""
-        self.pending_buffers[call, site] = None
+        self.pending_buffers[call, place] = None
 
     def delivery(self, loop: Any, cost: Any, matched: Callable[[Envelope, PostedReceive], None]) -> OpenDelivery:
         """Return the network of a steered run; it reports each match to these choices and to `matched`."""
@@ -214,7 +214,7 @@ class Choices(Causality):
     def wildcard_posted(self, receive: PostedReceive) -> None:
         """Add a choice point for a receive from any source."""
         record, process = self._messages[receive], self.loop.running.owner
-        self.points.append(Receive(self, record.key, process, record.past, self._site(), receive))
+        self.points.append(Receive(self, record.key, process, record.past, call_and_place(), receive))
 
     # -- queries of MPI calls -----------------------------------------------------------------------------------------
 
@@ -247,7 +247,7 @@ class Choices(Causality):
     def lock(self, lock: Any, is_free: Callable[[], bool], name: str, place: str, reason: Any) -> None:
         """Wait until a thread may acquire a lock."""
         self.synchronized()
-        self._wait_for_choice(ThreadLock, lock, is_free, name, site=("acquire", place), reason=reason)
+        self._wait_for_choice(ThreadLock, lock, is_free, name, call_site=("acquire", place), reason=reason)
 
     def await_shared_pointer(self, file: Any) -> None:
         """Wait until a process may use the shared pointer of a file."""
@@ -262,17 +262,18 @@ class Choices(Causality):
         ]
         self.points += [WindowLock(self, lock, grant) for grant in lock.queue if grant not in known]
 
-    def add_atomic_operation(self, operation: Any, site: tuple[str, str], go: Callable[[], None]) -> None:
+    def add_atomic_operation(self, operation: Any, call_site: tuple[str, str], go: Callable[[], None]) -> None:
         """Add a choice point for an atomic operation at its target."""
-        self.points.append(AtomicOperation(self, operation, site, go))
+        self.points.append(AtomicOperation(self, operation, call_site, go))
 
-    def _wait_for_choice(self, kind: Any, *args: Any, site: Any = None, reason: Any = None) -> Any:
+    def _wait_for_choice(self, kind: Any, *args: Any, call_site: Any = None, reason: Any = None) -> Any:
         task = self.loop.running
         self.fair.unwatch()
         record = self._tasks[task]
         record.calls += 1
         self._count_action(task.owner.number)
-        point = kind(self, (record.key, "call", record.calls), task.owner, record.past, site or self._site(), *args)
+        key, call_site = (record.key, "call", record.calls), call_site or call_and_place()
+        point = kind(self, key, task.owner, record.past, call_site, *args)
         point.task = task
         self.points.append(point)
         self._parked.add(task)
@@ -287,9 +288,6 @@ class Choices(Causality):
         """Let the task of a call continue."""
         self._parked.discard(point.task)
         self.loop.run_at(self.fair.when(), point.task)
-
-    def _site(self) -> tuple[str, str]:
-        return call_and_site()
 
     def state(self) -> int | None:
         """Return a digest of everything on which the continuation depends; None if it is unknown."""
@@ -319,7 +317,7 @@ class Choices(Causality):
                 options.append(Option(point, (point.resource, (point.key, NOT_YET)), NOT_YET))
         return options
 
-    def _polling_site(self, point: Any) -> Any:
+    def _polling_call(self, point: Any) -> Any:
         return point.task, point.call, point.place
 
     def choose(self) -> bool:
@@ -327,7 +325,7 @@ class Choices(Causality):
         options = self.options()
         if not options:
             return False
-        self.excluded = self.fair.excluded(options, self.polls, self._not_yet_counts, self._polling_site)
+        self.excluded = self.fair.excluded(options, self.polls, self._not_yet_counts, self._polling_call)
         self.loop.starved = self.fair.is_livelock(options)
         if self.loop.starved:
             return False
@@ -351,10 +349,10 @@ class Choices(Causality):
         self.fair.turn_taken(options, option)
         if value is NOT_YET:
             if not self.fair.forced:
-                polling_site = self._polling_site(point)
-                self._not_yet_counts[polling_site] = self._not_yet_counts.get(polling_site, 0) + 1
+                polling_call = self._polling_call(point)
+                self._not_yet_counts[polling_call] = self._not_yet_counts.get(polling_call, 0) + 1
         elif isinstance(point, CallPoint):
-            self._not_yet_counts.pop(self._polling_site(point), None)
+            self._not_yet_counts.pop(self._polling_call(point), None)
         has_blocked_value = point.has_blocked_value()
         self.points.remove(point)
         number = point.process.number

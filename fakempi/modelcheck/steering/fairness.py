@@ -75,7 +75,7 @@ class Turns:
         self.kept: list[Any] = []  # objects that states refer to by address: kept alive
 
     def excluded(
-        self, options: Sequence[Any], polls: int, not_yet_counts: dict[Any, int], polling_site: Any
+        self, options: Sequence[Any], polls: int, not_yet_counts: dict[Any, int], polling_call: Any
     ) -> dict[int, float]:
         """Return the options that a search does not take: index -> number of "not yet" answers in a row so far, or
         infinity if the task is far ahead of others."""
@@ -90,7 +90,7 @@ class Turns:
         self.forced = all(i in excluded or option.value is NOT_YET for i, option in enumerate(options))
         if not self.forced:
             for i, option in enumerate(options):
-                if option.value is NOT_YET and (count := not_yet_counts.get(polling_site(option.point), 0)) >= polls:
+                if option.value is NOT_YET and (count := not_yet_counts.get(polling_call(option.point), 0)) >= polls:
                     excluded.setdefault(i, count)
         return excluded
 

@@ -27,10 +27,10 @@ class Point:
 
     polls = False
 
-    def __init__(self, choices: Any, key: Any, process: Any, past: int, site: tuple[str, str]) -> None:
+    def __init__(self, choices: Any, key: Any, process: Any, past: int, call_site: tuple[str, str]) -> None:
         self.choices, self.key, self.process, self.past = choices, key, process, past
         self.resource = key  # points with the same resource are dependent
-        self.call, self.place = site
+        self.call, self.place = call_site
         self.answer: Any = None
         self.arrivals_before = 0  # how many messages, or competing requests, had arrived when the point was decided
 
@@ -78,9 +78,9 @@ class MailboxPoint(Point):
     """A point that takes or probes messages."""
 
     def __init__(
-        self, choices: Any, key: Any, process: Any, past: int, site: tuple[str, str], receive: PostedReceive
+        self, choices: Any, key: Any, process: Any, past: int, call_site: tuple[str, str], receive: PostedReceive
     ) -> None:
-        super().__init__(choices, key, process, past, site)
+        super().__init__(choices, key, process, past, call_site)
         self.receive: PostedReceive = receive
         self.box: Any = receive.box
         self.any_tag = receive.tag < 0
@@ -168,9 +168,9 @@ class Probe(CallPoint, MailboxPoint):
     matching messages are one value.
     """
 
-    def __init__(self, choices: Any, key: Any, process: Any, past: int, site: Any, receive: PostedReceive, polls: bool,
+    def __init__(self, choices: Any, key: Any, process: Any, past: int, call_site: Any, receive: PostedReceive, polls: bool,
                  takes: bool, identifies: bool) -> None:  # fmt: skip
-        super().__init__(choices, key, process, past, site, receive)
+        super().__init__(choices, key, process, past, call_site, receive)
         self.polls, self.takes, self.identifies = polls, takes, takes or identifies
         self.seen: list[Envelope] = []
 
@@ -219,9 +219,9 @@ class Probe(CallPoint, MailboxPoint):
 class Requests(CallPoint):
     """A call on one or more requests, which reports "all" of them, "any" of the completed ones, or "some"."""
 
-    def __init__(self, choices: Any, key: Any, process: Any, past: int, site: Any, requests: Sequence[Any], how: str,
+    def __init__(self, choices: Any, key: Any, process: Any, past: int, call_site: Any, requests: Sequence[Any], how: str,
                  polls: bool, keeps: bool) -> None:  # fmt: skip
-        super().__init__(choices, key, process, past, site)
+        super().__init__(choices, key, process, past, call_site)
         self.keeps = keeps  # whether requests stay active (Get_status)
         self.operations = {i: request._operation for i, request in enumerate(requests) if request._operation is not None}
         self.polls, self.how = polls, how
@@ -307,8 +307,8 @@ class Arrival(Requests):
     after the send has started.
     """
 
-    def __init__(self, choices: Any, key: Any, process: Any, past: int, site: Any, awaited: Callable[[], Any]) -> None:
-        super().__init__(choices, key, process, past, site, (), "all", True, True)
+    def __init__(self, choices: Any, key: Any, process: Any, past: int, call_site: Any, awaited: Callable[[], Any]) -> None:
+        super().__init__(choices, key, process, past, call_site, (), "all", True, True)
         self.awaited = awaited
         self.ended()
 
@@ -330,9 +330,9 @@ class Arrival(Requests):
 class ThreadLock(CallPoint):
     """A thread that acquires a lock. All locks are one resource, because locks have no identity across runs."""
 
-    def __init__(self, choices: Any, key: Any, process: Any, past: int, site: Any, lock: Any, is_free: Any,
+    def __init__(self, choices: Any, key: Any, process: Any, past: int, call_site: Any, lock: Any, is_free: Any,
                  name: str) -> None:  # fmt: skip
-        super().__init__(choices, key, process, past, site)
+        super().__init__(choices, key, process, past, call_site)
         self.resource = ("lock",)
         self.lock, self.is_free, self.name = lock, is_free, name
         self.requests: list[ThreadLock] = choices.lockings
@@ -370,8 +370,8 @@ class ThreadLock(CallPoint):
 class FilePointer(CallPoint):
     """An access to the shared pointer of a file. Its effects are visible in the file, which is not tracked."""
 
-    def __init__(self, choices: Any, key: Any, process: Any, past: int, site: Any) -> None:
-        super().__init__(choices, key, process, past, site)
+    def __init__(self, choices: Any, key: Any, process: Any, past: int, call_site: Any) -> None:
+        super().__init__(choices, key, process, past, call_site)
         choices.untracked_effects.add("shared file pointers")
 
     def values(self) -> list[tuple[Any, Any]]:

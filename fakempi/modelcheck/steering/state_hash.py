@@ -74,7 +74,7 @@ class StateHash:
             if facts != task.hashed:  # most tasks have done nothing since the last choice
                 task.hashed, task.digest = facts, digest(task.key, facts)
             number ^= task.digest
-        not_yet = frozenset((tasks[task].key, *site, count) for (task, *site), count in not_yet_counts.items())
+        not_yet = frozenset((tasks[task].key, *call_site, count) for (task, *call_site), count in not_yet_counts.items())
         errors = frozenset((x.kind, x.ranks, x.call, x.place, x.sentence) for x in findings if not x.note)
         return digest(number, self._matches, now, not_yet, errors)
 

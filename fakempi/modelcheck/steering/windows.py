@@ -18,11 +18,11 @@ EXCLUSIVE_BETWEEN_SHARED = "an exclusive window lock that is granted between ear
 class WindowPoint(Point):
     """An access of one process to a target's part of a window."""
 
-    def __init__(self, choices: Any, origin: Any, target: Any, site: tuple[str, str]) -> None:
+    def __init__(self, choices: Any, origin: Any, target: Any, call_site: tuple[str, str]) -> None:
         process, target_process = origin.process, target.process
         arrived = choices.at_windows.setdefault(target_process.number, [])
         number = sum(point.process is process for point in arrived)
-        super().__init__(choices, (process.number, target_process.number, "window", number), process, 0, site)
+        super().__init__(choices, (process.number, target_process.number, "window", number), process, 0, call_site)
         self.resource = ("window", target_process.number)
         self.arrived: list[Any] = arrived
         arrived.append(self)
@@ -43,7 +43,7 @@ class WindowLock(WindowPoint):
     """A requested window lock, exclusive or shared."""
 
     def __init__(self, choices: Any, lock: Any, grant: Any) -> None:
-        super().__init__(choices, grant.channel.sender, lock.part, ("Lock", grant.site))
+        super().__init__(choices, grant.channel.sender, lock.part, ("Lock", grant.place))
         self.lock, self.grant = lock, grant
         if grant.exclusive and lock in choices.shared_locks:
             choices.note_unexplored(EXCLUSIVE_BETWEEN_SHARED)
@@ -83,8 +83,8 @@ class WindowLock(WindowPoint):
 class AtomicOperation(WindowPoint):
     """An atomic operation; operations of one process keep their order."""
 
-    def __init__(self, choices: Any, operation: Any, site: tuple[str, str], go: Callable[[], None]) -> None:
-        super().__init__(choices, operation.route.sender, operation.route.receiver, site)
+    def __init__(self, choices: Any, operation: Any, call_site: tuple[str, str], go: Callable[[], None]) -> None:
+        super().__init__(choices, operation.route.sender, operation.route.receiver, call_site)
         self.operation, self.go = operation, go
 
     def values(self) -> list[tuple[Any, Any]]:

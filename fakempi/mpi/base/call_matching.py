@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from fakempi.core.reports.written_arguments import written_arguments
 from fakempi.errors.classes import ERR_NOT_SAME
-from fakempi.mpi.base.call_site import call_and_site, call_site, frame_at, public_call
+from fakempi.mpi.base.call_site import call_and_place, frame_at, place_of_call, public_call
 from fakempi.mpi.base.current import current_name, current_process, running_process
 from fakempi.mpi.base.mpi_errors import call_mismatch, mpi_error
 
@@ -78,19 +78,19 @@ class CallEntry:
     """A collective call as the first rank made it, the traffic of all ranks in it, and the number of ranks still missing."""
 
     __slots__ = (
-        "call", "declared_at", "enter", "facts", "fused", "mentions", "missing", "rank_name", "recipe", "site", "sites",
+        "call", "declared_at", "enter", "facts", "fused", "mentions", "missing", "place", "places", "rank_name", "recipe",
         "traffic", "types",
     )  # fmt: skip
 
-    def __init__(self, call: str, site: str, facts: Mapping[str, object], missing: int) -> None:
-        self.call, self.site, self.facts, self.missing = call, site, facts, missing
+    def __init__(self, call: str, place: str, facts: Mapping[str, object], missing: int) -> None:
+        self.call, self.place, self.facts, self.missing = call, place, facts, missing
         self.rank_name = current_name()
         self.recipe: Any = None  # of the first rank, if it has one: equal recipes imply equal arguments
         # the pending fused call, or the reason why it is not fused; None until a rank runs the call
         self.fused: object = None
         self.enter: Any = None  # while ranks wait for a fused call: makes it on the next rank
-        self.declared_at: dict[str, tuple[str, str | None]] = {}  # site and rank, of facts that the first rank did not know
-        self.sites: dict[int, str] = {}  # slot -> call site, of the ranks that have made the call
+        self.declared_at: dict[str, tuple[str, str | None]] = {}  # place and rank, of facts that the first rank did not know
+        self.places: dict[int, str] = {}  # slot -> call site, of the ranks that have made the call
         self.types: dict[int, tuple[TypeSignature, int, str]] = {}  # signature, the process that declared it, its call site
         self.traffic: dict[int, tuple[Traffic, str, Any]] = {}
         self.mentions: dict[int, list[int]] = {}  # rank -> the registered ranks with few partners that have it as a partner
@@ -102,32 +102,32 @@ def register_call(
 ) -> str:  # fmt: skip
     """Register a call, or compare it with the calls of the ranks before; return its name.
 
-    `number` counts the collective calls of a rank. `called` is the name and the site of the call, if they are known;
+    `number` counts the collective calls of a rank. `called` is the name and the place of the call, if they are known;
     otherwise the stack is searched.
     """
-    call, site = called or call_and_site()
+    call, place = called or call_and_place()
     if size == 1:
         return call
     entry = table.get(number)
     if entry is None:
-        entry = table[number] = CallEntry(call, site, facts, size)
+        entry = table[number] = CallEntry(call, place, facts, size)
     elif entry.call != call and {entry.call, call} != {"Barrier", "barrier"}:
         if entry.call.lower() == call.lower():
-            _object_met_buffer(entry, call, site)
-        raise call_mismatch(call, entry.rank_name, entry.call, entry.site)
+            _object_met_buffer(entry, call, place)
+        raise call_mismatch(call, entry.rank_name, entry.call, entry.place)
     elif entry.facts != facts:
         _compare(entry, facts)
     if traffic is not None:
-        _compare_traffic(entry, slot, traffic, site)
-    entry.sites[slot] = site
+        _compare_traffic(entry, slot, traffic, place)
+    entry.places[slot] = place
     if types:
         for key, kind in types.items():
             declared = entry.types.get(key)
             if declared is None:
-                entry.types[key] = kind, running_process().number, site
+                entry.types[key] = kind, running_process().number, place
             elif kind is not declared[0] and not kind.agrees(declared[0]):
                 sentence = f"has {kind.name}, but {{others}} had {declared[0].name} at {declared[2]}"
-                report_type_mismatch(sentence, (declared[1],), call, site)
+                report_type_mismatch(sentence, (declared[1],), call, place)
     entry.missing -= 1
     if not entry.missing:
         del table[number]
@@ -144,13 +144,13 @@ def register_repeated_call(table: OpenCalls, number: int, slot: int, size: int, 
     entry: CallEntry | None = table.get(number)
     if entry is None or entry.recipe is not recipe:
         agreed, traffic, types = recipe.declared
-        register_call(table, number, slot, size, agreed, traffic, types, (recipe.call, recipe.site))
+        register_call(table, number, slot, size, agreed, traffic, types, (recipe.call, recipe.place))
         if entry is None:
             entry = table[number]
             if traffic is None:
                 entry.recipe = recipe
         return entry
-    entry.sites[slot] = recipe.site
+    entry.places[slot] = recipe.place
     entry.missing -= 1
     if not entry.missing:
         del table[number]
@@ -171,12 +171,12 @@ def _object_met_buffer(entry: CallEntry, call: str, place: str) -> None:
     here, there = ("a buffer", "an object") if call[0].isupper() else ("an object", "a buffer")
     process = current_process()
     if process is not None:
-        sentence = f"takes {here}, but {entry.rank_name} called {entry.call} at {entry.site}, which takes {there}"
+        sentence = f"takes {here}, but {entry.rank_name} called {entry.call} at {entry.place}, which takes {there}"
         process.universe.report("pickle-met-buffer", process.number, sentence, call=call, place=place, wrong_data=True)
     raise mpi_error(
         ERR_NOT_SAME,
         f"this rank calls {call} at {place}, which takes {here}, but {entry.rank_name} of the same communicator called "
-        f"{entry.call} at {entry.site}, which takes {there}: all ranks must call the same method.",
+        f"{entry.call} at {entry.place}, which takes {there}: all ranks must call the same method.",
     )
 
 
@@ -204,12 +204,12 @@ class Starts(dict[int, int]):
 
     def __init__(self, call: str) -> None:
         self.call = call
-        self.sites: dict[int, str] = {}
+        self.places: dict[int, str] = {}
 
     def count(self, slot: int) -> None:
         """Record that a rank starts the call."""
         self[slot] = self.get(slot, 0) + 1
-        self.sites[slot] = call_site()
+        self.places[slot] = place_of_call()
 
     def differ(self, context: HasProcesses) -> bool:
         """Whether the ranks have started the call different numbers of times."""
@@ -227,15 +227,15 @@ def _compare(entry: CallEntry, facts: Mapping[str, object]) -> None:
     for name, value in facts.items():
         if name not in entry.facts:
             entry.facts = {**entry.facts, name: value}
-            entry.declared_at[name] = call_site(), current_name()
+            entry.declared_at[name] = place_of_call(), current_name()
             continue
         other = entry.facts[name]
         if other != value:
-            site, rank_name = entry.declared_at.get(name, (entry.site, entry.rank_name))
+            place, rank_name = entry.declared_at.get(name, (entry.place, entry.rank_name))
             if isinstance(value, list) and isinstance(other, list) and len(value) == len(other):
                 i = next(i for i, (one, two) in enumerate(zip(value, other, strict=True)) if one != two)
                 name, value, other = f"item {i} of {name}", value[i], other[i]
-            here, there = f"{value} here ({call_site()})", f"{other} on {rank_name} ({site})"
+            here, there = f"{value} here ({place_of_call()})", f"{other} on {rank_name} ({place})"
             raise mpi_error(ERR_NOT_SAME, f"{_as_written(name)} is {here} but {there}: all ranks must agree.")
 
 
@@ -255,7 +255,7 @@ def _compare_traffic(entry: CallEntry, rank: int, mine: Traffic, place: str) -> 
         for other in partners:
             entry.mentions.setdefault(other, []).append(rank)
     for other in others:
-        theirs, site, process = entry.traffic[other]
+        theirs, their_place, process = entry.traffic[other]
         if (sent := _amount_at(mine.sends, other)) != (expected := _amount_at(theirs.receives, rank)):
             here, there = f"sends {_amount_text(sent)} to", f"expects {_amount_text(expected)}"
         elif (sent := _amount_at(theirs.sends, rank)) != (expected := _amount_at(mine.receives, other)):
@@ -264,12 +264,12 @@ def _compare_traffic(entry: CallEntry, rank: int, mine: Traffic, place: str) -> 
             if mine.send_types is not theirs.receive_types or mine.receive_types is not theirs.send_types:
                 sent = _types_at(mine.send_types, mine.sends, other)
                 taken = _types_at(theirs.receive_types, theirs.receives, rank)
-                _compare_types(entry.call, place, ("sends", sent), ("expected", taken), process.number, site)
+                _compare_types(entry.call, place, ("sends", sent), ("expected", taken), process.number, their_place)
                 taken = _types_at(mine.receive_types, mine.receives, other)
                 sent = _types_at(theirs.send_types, theirs.sends, rank)
-                _compare_types(entry.call, place, ("expects", taken), ("sent", sent), process.number, site)
+                _compare_types(entry.call, place, ("expects", taken), ("sent", sent), process.number, their_place)
             continue
-        raise mpi_error(ERR_NOT_SAME, f"this rank {here} {process.name} ({place}), which {there} ({site}).")
+        raise mpi_error(ERR_NOT_SAME, f"this rank {here} {process.name} ({place}), which {there} ({their_place}).")
     entry.traffic[rank] = mine, place, current_process()
 
 
@@ -280,14 +280,16 @@ def _types_at(types: object, amounts: Amounts, rank: int) -> Any:
     return types[rank] if isinstance(types, (list, dict)) else types
 
 
-def _compare_types(call: str, place: str, here: tuple[str, Any], there: tuple[str, Any], number: int, site: str) -> None:
+def _compare_types(
+    call: str, place: str, here: tuple[str, Any], there: tuple[str, Any], number: int, their_place: str
+) -> None:
     """Report a finding if the sender and the receiver use different datatypes."""
     (verb, mine), (other_verb, theirs) = here, there
     if mine is theirs or mine is None or theirs is None:
         return
     for one, other in zip(mine, theirs, strict=True) if isinstance(mine, tuple) else ((mine, theirs),):
         if one is not other and one is not None and other is not None and not one.agrees(other):
-            sentence = f"{verb} {one.name}, but {{others}} {other_verb} {other.name} at {site}"
+            sentence = f"{verb} {one.name}, but {{others}} {other_verb} {other.name} at {their_place}"
             report_type_mismatch(sentence, (number,), call, place)
 
 

@@ -17,8 +17,8 @@ from functools import partial
 from types import CodeType, FrameType
 from typing import Any, TypeVar
 
-from fakempi.errors.paths import site
-from fakempi.mpi.interfaces.records import CallOrigin, Origins
+from fakempi.errors.paths import place_at
+from fakempi.mpi.interfaces.records import CallSite, CallSites
 
 frame_at = sys._getframe
 """`frame_at(0)` is the frame of the function that calls this, and `frame_at(1)` the frame of its caller."""
@@ -37,8 +37,8 @@ _ours: dict[int, tuple[CodeType, str]] = {}
 """Address of a code object of ours -> the object, and its name if that is public. To hash the code itself takes longer
 than the rest of the walk."""
 
-_sites: dict[int, tuple[object, dict[int, str]]] = {}
-"""Address of a code object -> its `tie`, and instruction -> the site as text. Each collective call needs its site, and to
+_places: dict[int, tuple[object, dict[int, str]]] = {}
+"""Address of a code object -> its `tie`, and instruction -> the place as text. Each collective call needs its place, and to
 get the line of a frame takes four times as long as the rest of the walk."""
 
 # -- tables by code -----------------------------------------------------------------------------------------------------
@@ -147,17 +147,17 @@ def program_frame(frame: FrameType | None) -> FrameType | None:
     return current or frame
 
 
-def site_of(frame: FrameType | None) -> str:
+def place_of(frame: FrameType | None) -> str:
     """A frame's file and line: `ring.py:14`."""
     if frame is None:
         return "?"
     code = frame.f_code
-    known = _sites.get(id(code))
+    known = _places.get(id(code))
     if known is None:
-        known = _sites[id(code)] = tie(_sites, code), {}
+        known = _places[id(code)] = tie(_places, code), {}
     text = known[1].get(frame.f_lasti)
     if text is None:
-        text = known[1][frame.f_lasti] = site(code.co_filename, frame.f_lineno or 0)
+        text = known[1][frame.f_lasti] = place_at(code.co_filename, frame.f_lineno or 0)
     return text
 
 
@@ -169,15 +169,15 @@ def public_call_name() -> str:
     return public_call(frame_at(1))[0]
 
 
-def call_site() -> str:
+def place_of_call() -> str:
     """The file and line of the program that made the current public call: `ring.py:14`."""
-    return site_of(public_call(frame_at(1))[1])
+    return place_of(public_call(frame_at(1))[1])
 
 
-def call_and_site() -> tuple[str, str]:
+def call_and_place() -> tuple[str, str]:
     """The name of the current public call, and the file and line of the program that made it."""
     call, frame = public_call(frame_at(1))
-    return call, site_of(frame)
+    return call, place_of(frame)
 
 
 def warn_caller(message: str, category: type[Warning]) -> None:
@@ -193,42 +193,42 @@ def warn_caller(message: str, category: type[Warning]) -> None:
 # -- requests ----------------------------------------------------------------------------------------------------------
 
 
-class Origin:
-    """A public call and its site, and the number of requests made there that the program has not completed yet.
+class RequestSite:
+    """A public call and its place, and the number of requests made there that the program has not completed yet.
 
-    Programs make requests by the million, so a process has one origin for each site (`Origins`).
+    Programs make requests by the million, so a process has one object for each call site (`CallSites`).
     """
 
     __slots__ = ("call", "code", "instruction", "open", "place", "sends")
 
     def __init__(self, call: str, frame: FrameType | None) -> None:
-        self.call, self.place = call, site_of(frame)
-        self.code = None if frame is None else frame.f_code  # kept alive: the key of `Origins` is its address
+        self.call, self.place = call, place_of(frame)
+        self.code = None if frame is None else frame.f_code  # kept alive: the key of `CallSites` is its address
         self.instruction = 0 if frame is None else frame.f_lasti
         self.open = 0
         self.sends = 0  # how many operations that send were started there, if the run counts them
 
-    def closed(self) -> Origin:
+    def closed(self) -> RequestSite:
         """A copy without open requests, for a message whose request is complete."""
-        other = object.__new__(Origin)
+        other = object.__new__(RequestSite)
         other.call, other.place, other.code, other.instruction = self.call, self.place, self.code, self.instruction
         other.open = other.sends = 0
         return other
 
 
-def origin_here() -> Origin:
-    """A new origin for the current public call."""
-    return Origin(*public_call(frame_at(1)))
+def new_call_site() -> RequestSite:
+    """A new call site for the current public call."""
+    return RequestSite(*public_call(frame_at(1)))
 
 
-def origin_of(origins: Origins) -> CallOrigin:
-    """The origin of a new request: the known one of its site, or a new one.
+def request_site(call_sites: CallSites) -> CallSite:
+    """The call site of a new request: the known one, or a new one.
 
-    A public method that has its caller's frame looks in `origins` first: 0.3 us, where this function takes 1 us.
+    A public method that has its caller's frame looks in `call_sites` first: 0.3 us, where this function takes 1 us.
     """
     call, frame = public_call(frame_at(1))
     key = None if frame is None else (id(frame.f_code), frame.f_lasti)
-    origin = origins.get(key)
-    if origin is None:
-        origin = origins[key] = Origin(call, frame)
-    return origin
+    call_site = call_sites.get(key)
+    if call_site is None:
+        call_site = call_sites[key] = RequestSite(call, frame)
+    return call_site

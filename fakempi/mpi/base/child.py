@@ -10,7 +10,7 @@ from fakempi.core.kernel.loop import Ended
 from fakempi.core.kernel.task import Task
 from fakempi.core.network.envelope import Envelope
 from fakempi.errors import MPIError
-from fakempi.mpi.base.call_site import call_and_site
+from fakempi.mpi.base.call_site import call_and_place
 from fakempi.mpi.base.context import Context
 from fakempi.mpi.base.process import Process, RunState, Universe
 from fakempi.mpi.base.waiting import Completion
@@ -19,13 +19,13 @@ from fakempi.mpi.base.waiting import Completion
 class ChildTask:
     """The body of a child task: it calls `work` and completes the request. It stores the process and the call site."""
 
-    __slots__ = ("call", "completion", "context", "process", "site", "task", "work")
+    __slots__ = ("call", "completion", "context", "place", "process", "task", "work")
 
     def __init__(self, process: Process, context: Context, work: Callable[[], object], call: str) -> None:
         self.process: Process = process
         self.context = context  # of its communicator
         self.work: Callable[[], object] | None = work
-        public_call, self.site = call_and_site()
+        public_call, self.place = call_and_place()
         self.call = call or public_call
         self.completion = Completion(self)
         self.task: Task | None = None
@@ -78,7 +78,7 @@ class SenderTasks(RunState, OnSend[Envelope]):
         proceed(envelope)
 
     def _keep_order(self, envelope: Envelope) -> None:
-        """Give a message at least the place of the last one to the same mailbox at this time."""
+        """Give a message at least the position of the last one to the same mailbox at this time."""
         if self.loop.now != self.time:
             self.time = self.loop.now
             self.last.clear()

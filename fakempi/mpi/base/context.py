@@ -88,11 +88,11 @@ class Context:
         boxes = (box for side in self.sides for box in side.boxes if box is not None)
         return bool(self.freed) or not all(box.is_empty() for box in boxes)
 
-    def free(self, slot: int, site: str) -> None:
+    def free(self, slot: int, place: str) -> None:
         """Record that a process frees its handle."""
         if self.freed is None:
             self.freed = {}
-        self.freed[slot] = site
+        self.freed[slot] = place
         if len(self.freed) == len(self.process_numbers()):
             self.freed = None
 

@@ -11,7 +11,7 @@ from typing import NoReturn, SupportsIndex
 from fakempi.errors import MPIError, MPIOverflowError, MPITypeError, text_of
 from fakempi.errors.classes import ERR_ARG, ERR_NOT_SAME, ERR_OTHER
 from fakempi.errors.tracebacks import shorten
-from fakempi.mpi.base.call_site import call_site, frame_at, is_ours, public_call, site_of
+from fakempi.mpi.base.call_site import frame_at, is_ours, place_of, place_of_call, public_call
 from fakempi.mpi.base.current import current_name
 
 
@@ -22,7 +22,7 @@ def mpi_error(code: int, sentence: str, kind: type[MPIError] = MPIError) -> MPIE
     """
     (call, frame), name = public_call(frame_at(1)), current_name()
     error = kind(code, f"{call if name is None else f'{call} on {name}'}: {sentence}")
-    error.place = None if frame is None else site_of(frame)
+    error.place = None if frame is None else place_of(frame)
     return error
 
 
@@ -108,13 +108,13 @@ def shown(value: object) -> str:
 
 
 def call_mismatch(
-    call: str, other_rank: str | None, other_call: str, other_site: str, what: str = "communicator"
+    call: str, other_rank: str | None, other_call: str, other_place: str, what: str = "communicator"
 ) -> MPIError:
     """Return the error of a rank that makes a different collective call than another rank of its communicator."""
     return mpi_error(
         ERR_NOT_SAME,
-        f"this rank calls {call} at {call_site()}, but {other_rank} of the same {what} called {other_call} at "
-        f"{other_site}: all ranks must make the same collective calls in the same order.",
+        f"this rank calls {call} at {place_of_call()}, but {other_rank} of the same {what} called {other_call} at "
+        f"{other_place}: all ranks must make the same collective calls in the same order.",
     )
 
 

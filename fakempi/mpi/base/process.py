@@ -20,7 +20,7 @@ from fakempi.core.network.ports import Port
 from fakempi.core.reports.findings import Ledger, headline, lines
 from fakempi.core.reports.ranks import Names
 from fakempi.errors import FindingsError
-from fakempi.mpi.interfaces.records import Origins, TrackedResources
+from fakempi.mpi.interfaces.records import CallSites, TrackedResources
 from fakempi.mpi.interfaces.services import (
     ChoicePoints,
     CpuMeter,
@@ -205,6 +205,7 @@ class Process:
         "attributes",
         "buffer_checks",
         "buffers",
+        "call_sites",
         "clock_read_at",
         "clock_reads",
         "comm_self",
@@ -220,7 +221,6 @@ class Process:
         "number",
         "number_checks",
         "options",
-        "origins",
         "out",
         "parent",
         "pickle",
@@ -264,7 +264,7 @@ class Process:
         self.meter: CpuMeter | None = None  # None if CPU time is not charged to the clock
         self.clock_read_at: Time | None = None  # the time at which it last called Wtime
         self.clock_reads = 0  # how often it has called Wtime at that time
-        self.origins: Origins | None = None if universe.is_singleton else {}
+        self.call_sites: CallSites | None = None if universe.is_singleton else {}
         self.number_checks = NUMBER_CHECKS  # how many more messages to and from PROC_NULL `rank_numbers` looks at
         self.tracked: TrackedResources | None = None  # resources that its program has to free
 
@@ -284,7 +284,7 @@ class Process:
             self.buffer_checks.explain(error)
 
     def order_of(self, task: Task) -> int:
-        """Return the place of one of its tasks among tasks that continue at the same time: by process, then by task."""
+        """Return the position of one of its tasks among tasks that continue at the same time: by process, then by task."""
         return (self.number << 32) + task.number
 
     def started(self, task: Task | None) -> bool:

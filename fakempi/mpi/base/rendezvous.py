@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 from fakempi.core.kernel.agenda import Time
 from fakempi.core.reports.dependencies import ProgramStep
 from fakempi.errors import MPIError
-from fakempi.mpi.base.call_site import call_site
+from fakempi.mpi.base.call_site import place_of_call
 from fakempi.mpi.base.current import current_name, running_process
 from fakempi.mpi.base.mpi_errors import call_mismatch
 from fakempi.mpi.base.process import RunState, Universe
@@ -40,12 +40,13 @@ class Rendezvous:
     """The ranks that have arrived so far, and the value of each."""
 
     __slots__ = (
-        "arrivals", "call", "conclude", "declaration_waits", "declared", "expected", "needs", "rank_name", "site", "values",
+        "arrivals", "call", "conclude", "declaration_waits", "declared", "expected", "needs", "place", "rank_name",
+        "values",
     )  # fmt: skip
 
     def __init__(self, call: str, expected: ProcessNumbers, conclude: Conclude) -> None:
         self.call = call
-        self.site, self.rank_name = call_site(), current_name()  # of the first rank that arrives
+        self.place, self.rank_name = place_of_call(), current_name()  # of the first rank that arrives
         self.expected = expected  # the numbers of the processes that take part, by slot
         self.conclude = conclude
         self.arrivals: list[Completion] = []
@@ -57,7 +58,7 @@ class Rendezvous:
 
     def declare(self, what: str, value: object) -> None:
         """Record a value that must be equal on all ranks."""
-        self.declared[what] = value, call_site(), current_name()
+        self.declared[what] = value, place_of_call(), current_name()
 
     def first_declaration(self) -> Completion:
         """Return an operation that ends when a rank has declared something, or when all ranks have arrived."""
@@ -112,7 +113,7 @@ def join_rendezvous(
     if rendezvous is None:
         rendezvous = table[key] = Rendezvous(call, expected, conclude)
     elif rendezvous.call != call:
-        raise call_mismatch(call, rendezvous.rank_name, rendezvous.call, rendezvous.site)
+        raise call_mismatch(call, rendezvous.rank_name, rendezvous.call, rendezvous.place)
     if check is not None:
         check(rendezvous)
     if process.loop.wait_tracker is not None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from types import FrameType
 
 from fakempi.core.reports.findings import KINDS, STRICT_ONLY
-from fakempi.mpi.base.call_site import call_and_site, frame_at, public_call_name, site_of
+from fakempi.mpi.base.call_site import call_and_place, frame_at, place_of, public_call_name
 from fakempi.mpi.base.current import current_process
 from fakempi.mpi.base.process import Process
 from fakempi.mpi.interfaces.records import TrackedResource
@@ -38,7 +38,7 @@ def track(kind: str, resource: object, sentence: str = "", *, once: bool = False
         process.tracked = {}
     known = process.tracked.setdefault((kind, id(resource)), [])
     if not (known and once):
-        known.append(TrackedResource(public_call_name(), site_of(frame), sentence or KINDS[kind], resource))
+        known.append(TrackedResource(public_call_name(), place_of(frame), sentence or KINDS[kind], resource))
 
 
 def untrack(kind: str, resource: object) -> None:
@@ -54,6 +54,6 @@ def untrack(kind: str, resource: object) -> None:
 
 def report_after_finalize(process: Process) -> None:
     """Report a call of MPI after Finalize, once for each call and place. The call is carried out."""
-    sentence, (call, place) = "this rank has already called Finalize", call_and_site()
+    sentence, (call, place) = "this rank has already called Finalize", call_and_place()
     if process.number not in process.universe.ledger.ranks_of("after-finalize", call, place, sentence):
         process.universe.report("after-finalize", process.number, sentence, call=call, place=place)

@@ -26,7 +26,7 @@ from fakempi.core.kernel.task import Task
 from fakempi.core.network.envelope import Envelope, PostedReceive
 from fakempi.core.network.matching import Mailbox
 from fakempi.core.reports.dependencies import Dependencies, ProgramStep
-from fakempi.mpi.base.call_site import call_and_site
+from fakempi.mpi.base.call_site import call_and_place
 from fakempi.mpi.base.process import RunState, Universe
 from fakempi.mpi.interfaces.operations import Operation
 
@@ -51,21 +51,21 @@ class BufferedSend:
     __slots__ = ("call", "envelope", "number", "place", "receiver")
 
     def __init__(self, envelope: Envelope) -> None:
-        self.envelope: Envelope | None = envelope  # None once its receive is posted; by then the envelope has its origin
+        self.envelope: Envelope | None = envelope  # None once its receive is posted; by then the envelope has its call site
         self.number, self.receiver = envelope.out.number, envelope.box.owner
         self.call = self.place = ""
 
     def locate(self) -> None:
         """Copy the call site from the envelope."""
-        origin = getattr(self.envelope, "origin", None)
-        if origin is not None and not self.call:
-            self.call, self.place = origin.call, origin.place
+        call_site = getattr(self.envelope, "call_site", None)
+        if call_site is not None and not self.call:
+            self.call, self.place = call_site.call, call_site.place
 
-    def with_site(self) -> BufferedSend:
-        """Find the call site and return this object. Without an origin, the running task is still in the call."""
+    def with_place(self) -> BufferedSend:
+        """Find the call site and return this object. Without one in the envelope, the running task is still in the call."""
         self.locate()
         if not self.call:
-            self.call, self.place = call_and_site()
+            self.call, self.place = call_and_place()
         self.envelope = None
         return self
 
@@ -206,7 +206,7 @@ class UnbufferedOrder(RunState, OnSend[Envelope], OnPostReceive[PostedReceive], 
         if need is not envelope:
             if envelope.eager and not need.ended:
                 task = self.loop.running
-                send = BufferedSend(envelope).with_site()
+                send = BufferedSend(envelope).with_place()
                 self.tasks[task] = self.steps.add((self.tasks.get(task), need), send, matched_by=need)
                 self._stop_if_idle()
             else:
@@ -280,7 +280,7 @@ class UnbufferedOrder(RunState, OnSend[Envelope], OnPostReceive[PostedReceive], 
         task = self.loop.running
         if self.is_complete and task is not None:
             self.is_complete = False
-            call, place = call_and_site()
+            call, place = call_and_place()
             sentence = INCOMPLETE.format(steps=MAX_STEPS)
             self.universe.report("unsafe-send", task.owner.number, sentence, call=call, place=place, unchecked=True)
 

@@ -18,15 +18,15 @@ from fakempi.core.reports.dependencies import ProgramStep
 from fakempi.errors import MPIError
 from fakempi.mpi.base.unbuffered import follow_if_buffered
 from fakempi.mpi.interfaces.operations import Operation, Waiter
-from fakempi.mpi.interfaces.records import CallOrigin
+from fakempi.mpi.interfaces.records import CallSite
 
 
 class Completion:
     """An operation without a message: a rendezvous, or the work of a child task."""
 
-    __slots__ = ("end", "error", "needs", "origin", "result", "waiter", "why")
+    __slots__ = ("call_site", "end", "error", "needs", "result", "waiter", "why")
 
-    origin: CallOrigin  # the call that started it, if there is a request
+    call_site: CallSite  # the call that started it, if there is a request
     needs: ProgramStep | None  # the steps on which it depends without buffering, if they are recorded
 
     def __init__(self, why: object = None) -> None:
@@ -77,9 +77,9 @@ class Awaited:
 class AllOf:
     """Several operations as one operation, which ends with the last of them."""
 
-    __slots__ = ("awaited", "end", "operations", "origin", "waiter")
+    __slots__ = ("awaited", "call_site", "end", "operations", "waiter")
 
-    origin: CallOrigin
+    call_site: CallSite
 
     def __init__(self, operations: Sequence[Operation]) -> None:
         self.operations = operations

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy import ndarray
 
-from fakempi.mpi.base.call_site import call_and_site
+from fakempi.mpi.base.call_site import call_and_place
 from fakempi.mpi.base.current import current_process
 from fakempi.mpi.buffers.raw import Memory, address_of
 from fakempi.mpi.buffers.span import Payload, Span
@@ -35,7 +35,7 @@ def report_overlap(sentence: str) -> None:
     """Report that the running rank uses some memory twice in its current call; also in a singleton."""
     process = current_process()
     if process is not None:
-        call, place = call_and_site()
+        call, place = call_and_place()
         process.universe.report("buffer-overlap", process.number, sentence, call=call, place=place, wrong_data=True)
 
 

@@ -18,10 +18,10 @@ _serial = count(1)
 
 
 class RegionUse(Protocol):
-    """The use of memory by an operation: its call and site, and whether an error of it has been reported."""
+    """The use of memory by an operation: its call and place, and whether an error of it has been reported."""
 
     call: str
-    site: str
+    place: str
     reported: bool
 
 

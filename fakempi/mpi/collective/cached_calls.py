@@ -116,7 +116,7 @@ class CachedCalls(CollectivePlans):
         if entry is None or entry.recipe is not recipe or entry.missing == 1:
             entry = register_repeated_call(context.open_calls, call, rank, self._n_peers, recipe)
         else:  # `register_repeated_call`, inlined: nearly all calls take this branch
-            entry.sites[rank] = recipe.site
+            entry.places[rank] = recipe.place
             entry.missing -= 1
         if recipe.lists:
             arrays += recipe.lists

@@ -108,8 +108,8 @@ class CollectiveCall:
         self.recipe.lists = self._operands.lists or ()
         self._region = self.recipe.region(comm, self._nbytes, None if root is None or comm._is_inter else root.rank)
         if entry is not None:
-            self.recipe.site = entry.sites.get(comm._rank, "")
-            if self.is_repeatable and self._declared.traffic is None and len(entry.sites) == 1:
+            self.recipe.place = entry.places.get(comm._rank, "")
+            if self.is_repeatable and self._declared.traffic is None and len(entry.places) == 1:
                 entry.recipe = self.recipe  # equal recipes need no comparison
         if program is None:
             self._entry = None

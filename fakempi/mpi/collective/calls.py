@@ -19,7 +19,7 @@ from fakempi.mpi.base.call_matching import (
     report_type_mismatch,
     starts_of,
 )
-from fakempi.mpi.base.call_site import call_and_site, public_call_name
+from fakempi.mpi.base.call_site import call_and_place, public_call_name
 from fakempi.mpi.base.child import start_child
 from fakempi.mpi.base.constants import PROC_NULL, ROOT
 from fakempi.mpi.base.context import Side
@@ -260,7 +260,7 @@ class CollectiveCalls(CommState):
         mine, theirs = one.signature, other.signature
         if mine is not theirs and mine is not None and theirs is not None and not mine.agrees(theirs):
             other_name = "recvbuf" if name == "sendbuf" else "sendbuf"
-            report_type_mismatch(f"{name} has {mine.name}, but {other_name} {theirs.name}", (), *call_and_site())
+            report_type_mismatch(f"{name} has {mine.name}, but {other_name} {theirs.name}", (), *call_and_place())
 
     def _check_operands(self, out: Flat | None, into: Flat, count: int | None = None) -> None:
         """Check the buffers of a reduction: equal datatypes and sizes (or `count` elements), no overlap."""

@@ -17,7 +17,7 @@ class Recipe:
     """
 
     __slots__ = (
-        "call", "choice", "declared", "keepalive", "lists", "nbytes", "op", "operation", "options", "program", "site",
+        "call", "choice", "declared", "keepalive", "lists", "nbytes", "op", "operation", "options", "place", "program",
         "trace_call",
     )  # fmt: skip
 
@@ -30,7 +30,7 @@ class Recipe:
         self.op = options.get("op")
         self.operation, self.nbytes = operation, nbytes  # for the trace
         self.trace_call = 0  # number of the call in the trace; 0 until it is known
-        self.site = ""
+        self.place = ""
         self.lists: tuple[object, ...] = ()  # block sizes, passed to the algorithm after the buffers
         self.program = program  # for fused calls
         self.keepalive: object = None  # objects whose addresses are in the key

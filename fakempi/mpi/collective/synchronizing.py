@@ -39,7 +39,7 @@ def barrier_before(
         )
     if not full or comm._is_inter:
         slot = comm._rank if not comm._is_inter else comm._side.context.slot(comm._side, comm._rank)
-        choices.may_return_early(call, entry.sites[slot])
+        choices.may_return_early(call, entry.places[slot])
     return barrier(comm, tag) if choices.mode.synchronizing else None
 
 

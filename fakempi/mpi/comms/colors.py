@@ -19,7 +19,7 @@ import numpy as np
 
 from fakempi.errors import MPITypeError, MPIValueError
 from fakempi.errors.classes import ERR_ARG, ERR_NOT_SAME
-from fakempi.mpi.base.call_site import call_site
+from fakempi.mpi.base.call_site import place_of_call
 from fakempi.mpi.base.mpi_errors import mpi_error
 from fakempi.mpi.base.rendezvous import Rendezvous
 
@@ -102,7 +102,7 @@ def check_comparable(rendezvous: Rendezvous, color: object, key: object, *, by_a
         if what not in rendezvous.declared:
             rendezvous.declare(what, mine)
             continue
-        first, site, name = rendezvous.declared[what]
+        first, place, name = rendezvous.declared[what]
         if type(mine) is type(first) and type(mine) in PLAIN:
             continue
         own, other = unpickled(mine), unpickled(first)
@@ -110,7 +110,7 @@ def check_comparable(rendezvous: Rendezvous, color: object, key: object, *, by_a
         comparable = _comparable(what, own, other)
         if comparable and (own_type is other_type or not by_algorithm):
             continue
-        here, there = f"{what} {shown(own)} here ({call_site()})", f"{what} {shown(other)} on {name} ({site})"
+        here, there = f"{what} {shown(own)} here ({place_of_call()})", f"{what} {shown(other)} on {name} ({place})"
         sentence = f"{here} cannot be compared with {there}."
         if comparable:
             mismatch = f"{here} is {own_type.value}, but {there} is {other_type.value}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from fakempi.errors import Aborted, InternalError, MPITypeError, MPIValueError
 from fakempi.errors.classes import ERR_ARG, ERR_COMM, ERR_GROUP
-from fakempi.mpi.base.call_site import call_site
+from fakempi.mpi.base.call_site import place_of_call
 from fakempi.mpi.base.constants import (
     COMM_TYPE_HW_GUIDED,
     COMM_TYPE_HW_UNGUIDED,
@@ -237,7 +237,7 @@ class Comm(
         self._check_alive()
         if not self._predefined():
             context = self._local().context
-            context.free(context.slot(self._local(), self._rank), call_site())
+            context.free(context.slot(self._local(), self._rank), place_of_call())
         self._release()
 
     def _release(self) -> None:

@@ -18,11 +18,11 @@ class SpawnRequest(NamedTuple):
     copies: int
 
 
-def new_world(universe: Universe, nprocs: int, site: str = "") -> list[Process]:
-    """Create processes with a common COMM_WORLD; `site` is the line of the Spawn call. Return the processes."""
+def new_world(universe: Universe, nprocs: int, place: str = "") -> list[Process]:
+    """Create processes with a common COMM_WORLD; `place` is the line of the Spawn call. Return the processes."""
     first = len(universe.processes)
     universe.cost.node(first + nprocs - 1)  # raises an error if the placement has too few ranks
-    universe.names.add(first, site)
+    universe.names.add(first, place)
     universe.started = universe.started or nprocs
     side = Context(universe, Members(range(first, first + nprocs))).sides[0]
     processes = [universe.add_process(rank) for rank in range(nprocs)]
@@ -31,9 +31,9 @@ def new_world(universe: Universe, nprocs: int, site: str = "") -> list[Process]:
     return processes
 
 
-def spawn(universe: Universe, parents: Members, requests: Sequence[SpawnRequest], site: str) -> Context:
+def spawn(universe: Universe, parents: Members, requests: Sequence[SpawnRequest], place: str) -> Context:
     """Start new processes in one COMM_WORLD and return the context that joins them with their parents (side 0)."""
-    children = new_world(universe, sum(request.copies for request in requests), site)
+    children = new_world(universe, sum(request.copies for request in requests), place)
     between = Context(universe, parents, children[0].comm_world._side.members)
     remaining = iter(children)
     for number, request in enumerate(requests):

@@ -17,7 +17,7 @@ from fakempi.mpi.base.region import wait_region
 from fakempi.mpi.base.waiting import Completion, wait_one
 from fakempi.mpi.buffers.raw import bytes_of, memory_of
 from fakempi.mpi.comms.group import Group
-from fakempi.mpi.failures.agreement import join
+from fakempi.mpi.failures.agreement import join_agreement
 from fakempi.mpi.failures.fault_state import FaultState
 from fakempi.mpi.failures.kill import check_peers
 from fakempi.mpi.failures.state import FailureState
@@ -113,7 +113,7 @@ class Resilient(CommState):
                 result &= values[number]
             return result
 
-        join(self._fault_state(), self._process.number, "Agree", flag, conclude, arrival)
+        join_agreement(self._fault_state(), self._process.number, "Agree", flag, conclude, arrival)
         return arrival
 
     def _check_acknowledged(self) -> None:
@@ -152,7 +152,7 @@ class Resilient(CommState):
             new._attach(process, new_side, peer_side, rank)
 
         arrival = StoredResult(attach, record)
-        join(self._fault_state(), process.number, "Shrink", None, conclude, arrival)
+        join_agreement(self._fault_state(), process.number, "Shrink", None, conclude, arrival)
         return new, arrival
 
 

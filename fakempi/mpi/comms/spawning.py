@@ -16,7 +16,7 @@ from typing import Any, AnyStr, SupportsIndex
 
 from fakempi.errors import MPIError, MPITypeError, MPIValueError
 from fakempi.errors.classes import ERR_ARG, ERR_INFO, ERR_NOT_SAME, ERR_ROOT, ERR_SPAWN, SUCCESS
-from fakempi.mpi.base.call_site import call_site
+from fakempi.mpi.base.call_site import place_of_call
 from fakempi.mpi.base.context import Context
 from fakempi.mpi.base.info import INFO_NULL, Info
 from fakempi.mpi.base.mpi_errors import integer, mpi_error
@@ -93,23 +93,23 @@ class Spawning(Comm):
                 requests = read()
             except MPIError as error:
                 requests = error
-        context = self._rendezvous(call, (root, requests, call, call_site()), self._conclude_spawn)
+        context = self._rendezvous(call, (root, requests, call, place_of_call()), self._conclude_spawn)
         joined: Intercomm = Intercomm._make(self._process, context.sides[0], context.sides[1], self._rank)
         return joined
 
     def _conclude_spawn(self, values: dict[int, tuple[int, Any, str, str]]) -> Context:
         root = one_root(values[0][2], values)
-        _, requests, call, site = values[root]
+        _, requests, call, place = values[root]
         if isinstance(requests, MPIError):
             raise requests
         here = self._local()
         universe = here.context.universe
         try:
-            return spawn(universe, here.members, requests, site)
+            return spawn(universe, here.members, requests, place)
         except MPIError as error:  # raised by the cost model
             count = sum(request.copies for request in requests)
             problem = f"no place for {count} new processes in addition to the {len(universe.processes)} that exist"
-            sentence = f"{call} at {site}: {problem}. {error}"
+            sentence = f"{call} at {place}: {problem}. {error}"
             raise MPIError(ERR_SPAWN, sentence) from None
 
 

@@ -62,7 +62,7 @@ class Strided:
         in_packed: Array = ndarray(self.shape, self.item, packed, at + self.target, self.packed_strides)
         ndarray(self.shape, self.item, memory, offset + self.source, self.memory_strides)[...] = in_packed
 
-    def carry(self, memory: Bytes, offset: int, other: Bytes, at: int) -> None:
+    def copy(self, memory: Bytes, offset: int, other: Bytes, at: int) -> None:
         """Copy the bytes of the piece to another buffer with the same layout, without packing them."""
         in_memory: Array = ndarray(self.shape, self.item, memory, offset + self.source, self.memory_strides)
         ndarray(self.shape, self.item, other, at + self.source, self.memory_strides)[...] = in_memory

@@ -101,7 +101,7 @@ class TypeLayout:
         if len(strided) < len(todo) or np.may_share_memory(memory, other):
             return False
         for move in strided:
-            move.carry(memory, offset, other, at)
+            move.copy(memory, offset, other, at)
         return True
 
     def _moves(self, count: int) -> tuple[Move, ...]:

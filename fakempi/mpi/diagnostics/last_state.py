@@ -40,9 +40,9 @@ def record_last_state(universe: Universe) -> None:
         unfinished = {task.owner.number for task in universe.loop.tasks.values()}
         unfinished.update(process.number for process, _ in universe.failures)
         failed_lines = [
-            f"{process.name}: {type(error).__name__} raised at {site}"
+            f"{process.name}: {type(error).__name__} raised at {place}"
             for process, error in universe.failures
-            if (site := raised_at(error.__traceback__))
+            if (place := raised_at(error.__traceback__))
         ]
         state.lines = failed_lines + blocked_lines(state.blocked, unfinished, universe.names)
 

@@ -36,12 +36,11 @@ def report_leaks(universe: Universe) -> None:
     for context in shown:
         _collectives(universe, context)
     for process in (item for item in universe.processes if item.number not in dead):
-        for origin in (process.origins or {}).values():
-            if origin.open > 0:
+        for call_site in (process.call_sites or {}).values():
+            if call_site.open > 0:
                 sentence = "the request was never waited for, tested, canceled or freed"
-                universe.report(
-                    "missing-wait", process.number, sentence, call=origin.call, place=origin.place, times=origin.open
-                )
+                call, place, times = call_site.call, call_site.place, call_site.open
+                universe.report("missing-wait", process.number, sentence, call=call, place=place, times=times)
         for (kind, _), resources in (process.tracked or {}).items():
             for resource in resources:
                 reported = (process.number, resource.call, resource.place) in unmatched
@@ -54,7 +53,7 @@ def _messages(universe: Universe, boxes: list[Mailbox]) -> None:
     """Report unreceived messages. Messages sent by one line are one finding, whatever their tags and sizes."""
     dead = universe.state(FailureState).dead
     unreceived = ((box, [message for message in box.envelopes() if message.out.number not in dead]) for box in boxes)
-    for call, place, comm_name, group in _by_origin(unreceived):
+    for call, place, comm_name, group in _by_call_site(unreceived):
         tags, sizes = {message.tag for message in group}, {message.nbytes for message in group}
         size = f"{min(sizes)} to {max(sizes)}" if len(sizes) > 1 else str(*sizes)
         numbers = _partitions(tags) if group[0].box.name.context.partitioned else _tags(tags)
@@ -66,11 +65,11 @@ def _messages(universe: Universe, boxes: list[Mailbox]) -> None:
 def _receives(universe: Universe, boxes: list[Mailbox]) -> set[tuple[int, str, str]]:
     """Report receives without a message; return their processes, calls and lines, so that they are not reported twice."""
     reported = set()
-    for call, place, comm_name, group in _by_origin((box, box.receives()) for box in boxes):
+    for call, place, comm_name, group in _by_call_site((box, box.receives()) for box in boxes):
         tags = {receive.tag for receive in group}
         for receive in group:
-            if receive.origin.open:
-                receive.origin.open -= 1
+            if receive.call_site.open:
+                receive.call_site.open -= 1
             senders = () if receive.source < 0 else (other_side(receive.box.name).members[receive.source],)
             source = "{others}" if senders else "any source"
             sentence = f"no message arrived from {source}: {_tags(tags)}{comm_name}; the request was never waited for"
@@ -79,19 +78,19 @@ def _receives(universe: Universe, boxes: list[Mailbox]) -> set[tuple[int, str, s
     return reported
 
 
-def _by_origin(contents: Iterable[tuple[Mailbox, Iterable[Any]]]) -> Iterator[tuple[str, str, str, list[Any]]]:
+def _by_call_site(contents: Iterable[tuple[Mailbox, Iterable[Any]]]) -> Iterator[tuple[str, str, str, list[Any]]]:
     """Yield the contents of mailboxes grouped by call, line and communicator.
 
-    Items without an origin belong to a thread that was in a blocking call when its rank ended, and are reported there.
+    Items without a call site belong to a thread that was in a blocking call when its rank ended, and are reported there.
     """
     groups: dict[tuple[str, ...], list[Any]] = {}
     for box, items in contents:
         for item in items:
-            origin = getattr(item, "origin", None)
-            if origin is not None:
+            call_site = getattr(item, "call_site", None)
+            if call_site is not None:
                 comm_name = "" if box.name.context.partitioned else where(box.name)
-                file = getattr(origin.place, "file", "")  # files may have the same name
-                groups.setdefault((origin.call, origin.place, comm_name, file), []).append(item)
+                file = getattr(call_site.place, "file", "")  # files may have the same name
+                groups.setdefault((call_site.call, call_site.place, comm_name, file), []).append(item)
     for (call, place, comm_name, _), group in groups.items():
         yield call, place, comm_name, group
 
@@ -111,23 +110,23 @@ def _collectives(universe: Universe, context: Context) -> None:
 
     dead = universe.state(FailureState).dead
 
-    def report(call: str, sites: dict[int, str], never: str, numbers: list[int]) -> None:
-        missing = [number for slot, number in enumerate(numbers) if slot not in sites and number not in dead]
+    def report(call: str, places: dict[int, str], never: str, numbers: list[int]) -> None:
+        missing = [number for slot, number in enumerate(numbers) if slot not in places and number not in dead]
         if not missing:
             return
         sentence = f"{{others}} never {never}{where(context.sides[0])}"
-        for slot, site in sorted(sites.items()):
-            universe.report("collective-unfinished", numbers[slot], sentence, missing, call=call, place=site)
+        for slot, place in sorted(places.items()):
+            universe.report("collective-unfinished", numbers[slot], sentence, missing, call=call, place=place)
 
     numbers = list(context.process_numbers())
     for entry in context.open_calls.values():
         if isinstance(entry, CallEntry):
-            report(entry.call, entry.sites, "called it", numbers)
+            report(entry.call, entry.places, "called it", numbers)
         elif isinstance(entry, Rendezvous):
-            report(entry.call, dict.fromkeys(entry.values, entry.site), "called it", list(entry.expected))
+            report(entry.call, dict.fromkeys(entry.values, entry.place), "called it", list(entry.expected))
         elif isinstance(entry, Starts) and entry.differ(context):
             max_starts = max(entry.values())
-            ahead = {slot: entry.sites[slot] for slot, times in entry.items() if times == max_starts}
+            ahead = {slot: entry.places[slot] for slot, times in entry.items() if times == max_starts}
             report(entry.call, ahead, "started it equally often", numbers)
     parents = (process.parent for process in universe.processes if process.parent is not None)
     if context.freed and all(parent._context is not context for parent in parents):  # the child has not queried its parent

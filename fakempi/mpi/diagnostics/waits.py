@@ -16,7 +16,7 @@ from fakempi.core.reports.written_arguments import written_arguments
 from fakempi.errors import DeadlockError
 from fakempi.errors.records import AwaitedEvent, BlockedRank, NearMiss
 from fakempi.mpi.base.call_matching import PERSISTENT, TAGS, missing_processes
-from fakempi.mpi.base.call_site import library_call, program_frame, public_call, site_of
+from fakempi.mpi.base.call_site import library_call, place_of, program_frame, public_call
 from fakempi.mpi.base.child import ChildTask
 from fakempi.mpi.base.context import Contexts, Side
 from fakempi.mpi.base.process import RunState, Universe
@@ -104,24 +104,25 @@ def call_lines(universe: Universe, tasks: list[Task]) -> list[str]:
 def _blocked_rank(universe: Universe, task: Task, frame: FrameType | None, polls: bool) -> BlockedRank:
     waits = isinstance(task.reason, Awaited) and task.reason.end is None
     call, program = library_call(frame) if waits else public_call(frame)
-    site = site_of(program)
+    place = place_of(program)
     if isinstance(task.body, ChildTask):
-        call, site = task.body.call, task.body.site
+        call, place = task.body.call, task.body.place
     thread = task.handle.name if task.owner.started(task) else ""
     pairs = ((operation, _awaited_event(universe, operation)) for operation in _operations(task.reason))
     events = tuple(_with_arguments(event, operation, call, program) for operation, event in pairs if event is not None)
     any_suffices = isinstance(task.reason, tuple) and task.reason[:1] == ("any",)
     since = universe.loop.now if polls else task.since
-    return BlockedRank(task.owner.number, call, site, since, events, any_suffices, polls, thread)
+    return BlockedRank(task.owner.number, call, place, since, events, any_suffices, polls, thread)
 
 
 def _with_arguments(event: AwaitedEvent, operation: Operation, call: str, frame: FrameType | None) -> AwaitedEvent:
     """Add the arguments that the program has written, in the call that waits or in the one that made the request."""
     if event.kind not in ("receive", "send"):
         return event
-    origin: Any = getattr(operation, "origin", None)
-    if origin is not None and origin.code is not None:
-        written = written_arguments(origin.call, origin.code, origin.instruction, getattr(origin.place, "line", 0))
+    call_site: Any = getattr(operation, "call_site", None)
+    if call_site is not None and call_site.code is not None:
+        line = getattr(call_site.place, "line", 0)
+        written = written_arguments(call_site.call, call_site.code, call_site.instruction, line)
     else:
         written = {} if frame is None else written_arguments(call, frame.f_code, frame.f_lasti, frame.f_lineno)
     peer, tag = ("source", "recvtag") if event.kind == "receive" else ("dest", "sendtag")

@@ -65,7 +65,9 @@ class Agreement(Reason):
         return tuple(self._missing()[:1])
 
 
-def join(fault_state: FaultState, number: int, kind: str, value: object, conclude: Conclude, arrival: Completion) -> None:
+def join_agreement(
+    fault_state: FaultState, number: int, kind: str, value: object, conclude: Conclude, arrival: Completion
+) -> None:
     """Enter a communicator's next agreement of a kind: Agree or Shrink."""
     call = fault_state.calls[kind, number] = fault_state.calls.get((kind, number), 0) + 1
     key = kind, call

@@ -26,15 +26,15 @@ from fakempi.mpi.files.shared_file import FilePart, SharedFile
 from fakempi.mpi.files.state import OpenFiles
 from fakempi.mpi.files.storage import StorageError
 from fakempi.mpi.interfaces.operations import Waiter
-from fakempi.mpi.interfaces.records import CallOrigin
+from fakempi.mpi.interfaces.records import CallSite
 
 
 class FileAccess:
     """An access to a file. Its end is known when it starts; a request waits for it as for a message."""
 
-    __slots__ = ("capacity", "end", "envelope", "observed", "origin", "payload", "waiter")
+    __slots__ = ("call_site", "capacity", "end", "envelope", "observed", "payload", "waiter")
 
-    origin: CallOrigin
+    call_site: CallSite
     observed: bool
 
     def __init__(self, end: Time, nbytes: int) -> None:

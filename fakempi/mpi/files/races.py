@@ -12,7 +12,7 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from typing import Any, NamedTuple, Protocol
 
-from fakempi.mpi.base.call_site import call_and_site
+from fakempi.mpi.base.call_site import call_and_place
 from fakempi.mpi.base.process import Process, Universe
 from fakempi.mpi.interfaces.arrays import Array
 
@@ -92,7 +92,7 @@ class FileRaces:
 
     def note(self, opened: CheckedFile, process: Process, runs: list[tuple[int, int]], data: Array | None) -> None:
         """Check and record a rank's read of runs of bytes, or its write of `data`."""
-        known = process.number, opened.serial, opened.atomic, *call_and_site()
+        known = process.number, opened.serial, opened.atomic, *call_and_place()
         other = None
         for start, length in runs:
             new = Interval(start, start + length, *known)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from fakempi.core.kernel.agenda import Time
-from fakempi.mpi.interfaces.records import CallOrigin
+from fakempi.mpi.interfaces.records import CallSite
 
 
 class Waiter(Protocol):
@@ -23,4 +23,4 @@ class Operation(Protocol):
 
     end: Time | None
     waiter: Waiter | None
-    origin: CallOrigin  # where the program began it, if there is a request
+    call_site: CallSite  # where the program began it, if there is a request

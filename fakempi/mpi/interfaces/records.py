@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol, TypeAlias
 
 
-class CallOrigin(Protocol):
+class CallSite(Protocol):
     """A call of the program, its file and line, and the number of requests made there that have not been completed."""
 
     call: str
     place: str
     open: int
 
-    def closed(self) -> CallOrigin:
+    def closed(self) -> CallSite:
         """Return the same call without open requests, for a message whose request has been completed."""
 
 
-Origins: TypeAlias = dict["tuple[int, int] | None", CallOrigin]
-"""The origins of a process's requests, by the address of the program's code and the instruction in it."""
+CallSites: TypeAlias = dict["tuple[int, int] | None", CallSite]
+"""The call sites of a process's requests, by the address of the program's code and the instruction in it."""
 
 
 class TrackedResource(NamedTuple):

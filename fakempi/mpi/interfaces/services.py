@@ -115,10 +115,10 @@ class ChoicePoints(Protocol):
     def synchronized(self, call_name: str = "") -> None:
         """Record that the running rank synchronizes with others."""
 
-    def may_return_early(self, call: str, site: str) -> None:
+    def may_return_early(self, call: str, place: str) -> None:
         """Record a collective call that a rank may leave before all ranks have entered it."""
 
-    def note_pending_buffer(self, call: str, site: str) -> None:
+    def note_pending_buffer(self, call: str, place: str) -> None:
         """Record a nonblocking call whose data may move at different times."""
 
     def completed(self, requests: Sequence[object], how: str, *, polls: bool, keeps: bool) -> Sequence[int] | None:
@@ -142,7 +142,7 @@ class ChoicePoints(Protocol):
     def update_window_lock(self, lock: object) -> None:
         """Decide from now on which rank gets the lock of a window next."""
 
-    def add_atomic_operation(self, operation: object, site: tuple[str, str], go: Callable[[], None]) -> None:
+    def add_atomic_operation(self, operation: object, call_site: tuple[str, str], go: Callable[[], None]) -> None:
         """Decide from now on when an atomic operation on a window is carried out."""
 
 

@@ -141,7 +141,7 @@ class PartitionedSend(PartitionedSide):
         eager = self.process.is_eager(part.nbytes)
         envelope = new_envelope(self.process.out, 0, number, part.nbytes, box, payload_of(part), eager)
         self.envelopes[number] = envelope
-        envelope.origin = getattr(self.done, "origin", None)  # for the report of a message that is never received
+        envelope.call_site = getattr(self.done, "call_site", None)  # for the report of a message that is never received
         if self.uses is not None:
             self.uses.send(number, envelope)
         self.process.network.send(envelope)

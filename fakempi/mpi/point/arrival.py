@@ -14,14 +14,14 @@ from numpy import ndarray
 from fakempi.core.network.envelope import Envelope, PostedReceive
 from fakempi.errors import MPIError
 from fakempi.errors.classes import ERR_TRUNCATE
-from fakempi.mpi.base.call_site import origin_of
+from fakempi.mpi.base.call_site import request_site
 from fakempi.mpi.base.mpi_errors import mpi_error
 from fakempi.mpi.buffers.objects import unpack
 from fakempi.mpi.buffers.payload import copy_into, snapshot
 from fakempi.mpi.buffers.pickling import PickleSettings
 from fakempi.mpi.buffers.span import Payload
 from fakempi.mpi.failures.failure import FailedPayload
-from fakempi.mpi.interfaces.records import Origins
+from fakempi.mpi.interfaces.records import CallSites
 from fakempi.mpi.point.mismatch import compare, compare_object, describe_both, report_not_a_pickle
 
 PICKLE = b"a pickle"
@@ -62,17 +62,17 @@ def copy_unreceived(envelope: Envelope) -> None:
         envelope.payload = snapshot(envelope.payload)
 
 
-def complete_send(envelope: Envelope, origins: Origins | None, caller: FrameType | None) -> None:
-    """Copy the payload of a blocking send that has not been received; if the message is in the mailbox, record its origin.
+def complete_send(envelope: Envelope, call_sites: CallSites | None, caller: FrameType | None) -> None:
+    """Copy the payload of a blocking send that has not been received; if it is in the mailbox, record its call site.
 
-    `caller` is the frame that called the public method; None on a communicator without origins.
+    `caller` is the frame that called the public method; None on a communicator without call sites.
     """
     if type(envelope.payload) is FailedPayload:
         raise envelope.payload.mpi_error()
     envelope.payload = snapshot(envelope.payload)
     box = envelope.box
-    if origins is not None and caller is not None and (box.lone_envelope is envelope or box.pending or box.delayed):
-        envelope.origin = origins.get((id(caller.f_code), caller.f_lasti)) or origin_of(origins)
+    if call_sites is not None and caller is not None and (box.lone_envelope is envelope or box.pending or box.delayed):
+        envelope.call_site = call_sites.get((id(caller.f_code), caller.f_lasti)) or request_site(call_sites)
 
 
 def receive_result(

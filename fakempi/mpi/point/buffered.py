@@ -5,7 +5,7 @@ from __future__ import annotations
 from fakempi.core.kernel.agenda import Time
 from fakempi.core.network.envelope import Envelope
 from fakempi.errors.classes import ERR_BUFFER
-from fakempi.mpi.base.call_site import origin_here
+from fakempi.mpi.base.call_site import new_call_site
 from fakempi.mpi.base.constants import BSEND_OVERHEAD
 from fakempi.mpi.base.current import running_process
 from fakempi.mpi.base.mpi_errors import integer, mpi_error
@@ -110,7 +110,7 @@ class Buffered(CommState):
         if shortage := attached.shortage(nbytes, process.loop.now):
             self._raise(mpi_error(ERR_BUFFER, shortage))
         envelope = self._post_send(payload, nbytes, dest, tag, eager=True)
-        envelope.origin = origin_here()
+        envelope.call_site = new_call_site()
         attached.pending.append(Departure(envelope))
         completion = Completion()
         completion.end = process.loop.now

@@ -58,7 +58,7 @@ class PointToPoint(Buffered):
         envelope = self._post_send(payload, nbytes, dest, tag)
         wait_one(self._loop, envelope)
         if envelope.payload is not None:
-            complete_send(envelope, self._origins, frame_at(1) if self._origins is not None else None)
+            complete_send(envelope, self._call_sites, frame_at(1) if self._call_sites is not None else None)
 
     def Recv(self, buf: BufSpec, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None) -> None:
         """Receive into a buffer."""
@@ -93,7 +93,7 @@ class PointToPoint(Buffered):
             self._withdraw(receive)
             raise
         if wait_two(self._loop, envelope, receive):
-            complete_send(envelope, self._origins, frame_at(1) if self._origins is not None else None)
+            complete_send(envelope, self._call_sites, frame_at(1) if self._call_sites is not None else None)
         if status is not None or receive.envelope.nbytes > capacity:
             self._wait_received(receive, status)
 
@@ -130,7 +130,7 @@ class PointToPoint(Buffered):
         envelope = self._post_send(payload, nbytes, dest, tag, eager=False)
         wait_one(self._loop, envelope)
         if envelope.payload is not None:
-            complete_send(envelope, self._origins, frame_at(1) if self._origins is not None else None)
+            complete_send(envelope, self._call_sites, frame_at(1) if self._call_sites is not None else None)
 
     def Bsend(self, buf: BufSpec, dest: int, tag: int = 0) -> None:
         """Send a buffer through the attached buffer, without waiting."""
@@ -148,39 +148,39 @@ class PointToPoint(Buffered):
         envelope = self._post_send(payload, nbytes, dest, tag)
         wait_one(self._loop, envelope)
         if envelope.payload is not None:
-            complete_send(envelope, self._origins, frame_at(1) if self._origins is not None else None)
+            complete_send(envelope, self._call_sites, frame_at(1) if self._call_sites is not None else None)
 
     # -- nonblocking ----------------------------------------------------------------------------------------------
 
     def Isend(self, buf: BufSpec, dest: int, tag: int = 0) -> Request:
         """Start to send a buffer."""
         payload, nbytes = describe(buf) if dest != PROC_NULL else NULL_PAYLOAD
-        caller = frame_at(1) if self._origins is not None else None
+        caller = frame_at(1) if self._call_sites is not None else None
         return Request._of(self, self._post_send(payload, nbytes, dest, tag), buf, False, caller)
 
     def Issend(self, buf: BufSpec, dest: int, tag: int = 0) -> Request:
         """Start to send a buffer; the send completes only after its receive is matched."""
         payload, nbytes = describe(buf) if dest != PROC_NULL else NULL_PAYLOAD
-        caller = frame_at(1) if self._origins is not None else None
+        caller = frame_at(1) if self._call_sites is not None else None
         return Request._of(self, self._post_send(payload, nbytes, dest, tag, eager=False), buf, False, caller)
 
     def Ibsend(self, buf: BufSpec, dest: int, tag: int = 0) -> Request:
         """Start to send a buffer through the attached buffer."""
         payload, nbytes = describe(buf) if dest != PROC_NULL else NULL_PAYLOAD
-        caller = frame_at(1) if self._origins is not None else None
+        caller = frame_at(1) if self._call_sites is not None else None
         return Request._of(self, self._post_buffered(snapshot(payload), nbytes, dest, tag), buf, False, caller)
 
     def Irsend(self, buf: BufSpec, dest: int, tag: int = 0) -> Request:
         """Start to send a buffer to a receive that the program knows to be posted."""
         payload, nbytes = describe(buf) if dest != PROC_NULL else NULL_PAYLOAD
         self._check_ready(dest, tag)
-        caller = frame_at(1) if self._origins is not None else None
+        caller = frame_at(1) if self._call_sites is not None else None
         return Request._of(self, self._post_send(payload, nbytes, dest, tag), buf, False, caller)
 
     def Irecv(self, buf: BufSpec, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Request:
         """Start to receive into a buffer."""
         target, capacity = describe_target(buf) if source != PROC_NULL else NULL_PAYLOAD
-        caller = frame_at(1) if self._origins is not None else None
+        caller = frame_at(1) if self._call_sites is not None else None
         return Request._of(self, self._post_receive(target, capacity, source, tag), buf, False, caller)
 
     def Isendrecv(
@@ -198,7 +198,7 @@ class PointToPoint(Buffered):
         self._check_overlap(payload, target)
         receive = self._post_receive(target, capacity, source, recvtag)
         envelope = self._post_or_withdraw(payload, nbytes, dest, sendtag, receive)
-        caller = frame_at(1) if self._origins is not None else None
+        caller = frame_at(1) if self._call_sites is not None else None
         return Request._of_both(self, envelope, receive, (sendbuf, recvbuf), caller)
 
     def Isendrecv_replace(
@@ -209,7 +209,7 @@ class PointToPoint(Buffered):
         payload = snapshot(target)
         receive = self._post_receive(target, capacity, source, recvtag)
         envelope = self._post_or_withdraw(payload, capacity, dest, sendtag, receive)
-        caller = frame_at(1) if self._origins is not None else None
+        caller = frame_at(1) if self._call_sites is not None else None
         return Request._of_both(self, envelope, receive, (None, buf), caller)
 
     def _check_overlap(self, payload: Payload, target: Payload) -> None:

@@ -32,7 +32,7 @@ from fakempi.mpi.base.waiting import wait_one, wait_two
 from fakempi.mpi.buffers.payload import MessagePayload
 from fakempi.mpi.buffers.span import Payload
 from fakempi.mpi.interfaces.operations import Waiter
-from fakempi.mpi.interfaces.records import CallOrigin, Origins
+from fakempi.mpi.interfaces.records import CallSite, CallSites
 from fakempi.mpi.interfaces.services import ChoicePoints, RequestChecks
 from fakempi.mpi.point.arrival import complete_send, truncation_error
 from fakempi.mpi.point.races import check_previous_wildcard, check_wildcard
@@ -49,9 +49,9 @@ class CommState(HandlesErrors):
     """The state of a communicator handle, shared by Comm and its mixins. A null handle has no peers."""
 
     __slots__ = (
-        "__weakref__", "_box", "_boxes", "_checks_buffers", "_choices", "_collective_handles", "_context", "_eager_limit",
-        "_loop", "_n_peers", "_network", "_origins", "_out_port", "_peer_side", "_process", "_rank",
-        "_request_checks", "_side",
+        "__weakref__", "_box", "_boxes", "_call_sites", "_checks_buffers", "_choices", "_collective_handles", "_context",
+        "_eager_limit", "_loop", "_n_peers", "_network", "_out_port", "_peer_side", "_process", "_rank", "_request_checks",
+        "_side",
     )  # fmt: skip
 
     _context: Context  # this and the next ones are None in a null handle, which `_check_alive` rejects
@@ -75,7 +75,7 @@ class CommState(HandlesErrors):
         self._choices: ChoicePoints | None = None  # decides whether standard sends above that limit are buffered
         self._checks_buffers = False
         self._collective_handles: tuple[Any, ...] | None = None  # handles on the collective contexts, after their first use
-        self._origins: Origins | None = None  # the origins of requests; None on a collective context
+        self._call_sites: CallSites | None = None  # of requests; None on a collective context
 
     def _attach(self, process: Process, side: Side, peer_side: Side, rank: int) -> None:
         """Become the handle of a process that is `rank` on this side and sends to the other (or the same) side."""
@@ -91,7 +91,7 @@ class CommState(HandlesErrors):
         if side.original is None:
             self._eager_limit = process.eager_limit
             self._choices = process.universe.choices
-            self._origins = process.origins
+            self._call_sites = process.call_sites
             self._request_checks = process.request_checks
         else:
             self._eager_limit = process.inner_limit
@@ -196,7 +196,7 @@ class CommState(HandlesErrors):
     def _wait_both(self, envelope: Envelope, receive: PostedReceive, status: Status | None, caller: FrameType) -> None:
         """Wait for a send and a receive; `caller` is the frame that called the public method."""
         if wait_two(self._loop, envelope, receive):
-            complete_send(envelope, self._origins, caller)
+            complete_send(envelope, self._call_sites, caller)
         self._wait_received(receive, status)
 
     # -- PROC_NULL, and checks of arguments -------------------------------------------------------------------------
@@ -205,7 +205,7 @@ class CommState(HandlesErrors):
         """Return a completed send to PROC_NULL; raise an error for another dest, or if the tag is invalid."""
         self._check_faults()
         if dest == PROC_NULL and 0 <= tag <= TAG_LIMIT:
-            if self._origins is not None and self._process.number_checks:
+            if self._call_sites is not None and self._process.number_checks:
                 check_number(self._process, "dest")
             return NullOperation(self._loop.now)  # type: ignore[return-value]  # it has the attributes that callers use
         if dest != PROC_NULL:
@@ -221,7 +221,7 @@ class CommState(HandlesErrors):
         """Return a completed receive from PROC_NULL; raise an error for another source, or if the tag is invalid."""
         self._check_faults()
         if source == PROC_NULL and -1 <= tag <= TAG_LIMIT:
-            if self._origins is not None and self._process.number_checks:
+            if self._call_sites is not None and self._process.number_checks:
                 check_number(self._process, "source")
             return NullOperation(self._loop.now)  # type: ignore[return-value]  # it has the attributes that callers use
         if source not in (PROC_NULL, ANY_SOURCE):
@@ -312,11 +312,11 @@ NULL_MESSAGE = new_envelope(None, PROC_NULL, ANY_TAG, 0, None, (None,), True)
 class NullOperation:
     """A send to PROC_NULL or a receive from it: complete from the start."""
 
-    __slots__ = ("capacity", "eager", "end", "envelope", "observed", "origin", "payload", "waiter")
+    __slots__ = ("call_site", "capacity", "eager", "end", "envelope", "observed", "payload", "waiter")
 
     call = 0  # not in the trace
 
-    origin: CallOrigin
+    call_site: CallSite
     observed: bool
 
     def __init__(self, now: Time) -> None:

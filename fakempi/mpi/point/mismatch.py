@@ -4,7 +4,7 @@ A payload carries its type: the dtype of an array, the datatype of a span. If bo
 most messages, nothing here is called. Otherwise the type signatures are compared.
 
 A report names both calls. Calls are not recorded in advance. If a rank is still inside its call, the call is found on the
-rank's stack; otherwise the request, or the message that was not received, has it as `origin`.
+rank's stack; otherwise the request, or the message that was not received, has it as `call_site`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 from types import FrameType
 
 from fakempi.core.network.envelope import Envelope, PostedReceive
-from fakempi.mpi.base.call_site import call_and_site, frame_at, is_ours, public_call, site_of
+from fakempi.mpi.base.call_site import call_and_place, frame_at, is_ours, place_of, public_call
 from fakempi.mpi.base.process import Universe
 from fakempi.mpi.buffers.payload import is_byte_type, signature_of
 from fakempi.mpi.buffers.phantom import Phantom
@@ -60,7 +60,7 @@ def report_not_a_pickle(receive: PostedReceive) -> None:
     if isinstance(envelope.payload, (bytes, tuple)) or box.name.original is not None or envelope.out is None:
         return
     if signature_of(envelope.payload).agrees(_BYTES, envelope.nbytes):  # otherwise `compare_object` has reported it
-        call, place = call_and_site()
+        call, place = call_and_place()
         sentence = f"takes an object, but {{others}} sent a buffer of {envelope.nbytes} bytes, which are not a pickle"
         universe, sender = box.name.context.universe, envelope.out.number
         receive.observed = True  # the report names the sender
@@ -95,10 +95,10 @@ def _report(envelope: Envelope, receive: PostedReceive, kind: str, sent: str, ta
 
 
 def _call_of(universe: Universe, number: int, item: Envelope | PostedReceive) -> CallAndSite | None:
-    """Return the call of a process that made an envelope or a receive: from its origin, or from the process's stack."""
-    origin = getattr(item, "origin", None)
-    if origin is not None:
-        return origin.call, origin.place
+    """Return the call of a process that made an envelope or a receive: from its call site, or from the process's stack."""
+    call_site = getattr(item, "call_site", None)
+    if call_site is not None:
+        return call_site.call, call_site.place
     running = universe.loop.running
     frame: FrameType | None = frame_at(1) if running is None or running.owner is universe.processes[number] else None
     while frame is not None:
@@ -118,7 +118,7 @@ def _call_of(universe: Universe, number: int, item: Envelope | PostedReceive) ->
         # A greenlet without a frame is the current one: its rank waits, and a choice of a schedule is taken on its stack.
         frame = frames.get(task) or frame_at(1)
     call, program = public_call(frame)
-    return None if program is None else (call, site_of(program))
+    return None if program is None else (call, place_of(program))
 
 
 def _has_in_scope(frame: FrameType | None, item: Envelope | PostedReceive) -> bool:

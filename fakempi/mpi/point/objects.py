@@ -37,7 +37,7 @@ class PointToPointObjects(Buffered):
         envelope = self._post_send(payload, nbytes, dest, tag)
         wait_one(self._loop, envelope)
         if envelope.payload is not None:
-            complete_send(envelope, self._origins, frame_at(1) if self._origins is not None else None)
+            complete_send(envelope, self._call_sites, frame_at(1) if self._call_sites is not None else None)
 
     def ssend(self, obj: Any, dest: int, tag: int = 0) -> None:
         """Send an object of any size, and wait until its receive is matched."""
@@ -45,7 +45,7 @@ class PointToPointObjects(Buffered):
         envelope = self._post_send(payload, nbytes, dest, tag, eager=False)
         wait_one(self._loop, envelope)
         if envelope.payload is not None:
-            complete_send(envelope, self._origins, frame_at(1) if self._origins is not None else None)
+            complete_send(envelope, self._call_sites, frame_at(1) if self._call_sites is not None else None)
 
     def bsend(self, obj: Any, dest: int, tag: int = 0) -> None:
         """Send an object through the attached buffer, without waiting."""
@@ -86,7 +86,7 @@ class PointToPointObjects(Buffered):
         receive = self._post_receive(None, capacity, source, recvtag)
         envelope = self._post_send(payload, nbytes, dest, sendtag, None, receive.call)
         if wait_two(self._loop, envelope, receive):
-            complete_send(envelope, self._origins, frame_at(1) if self._origins is not None else None)
+            complete_send(envelope, self._call_sites, frame_at(1) if self._call_sites is not None else None)
         if status is not None:
             fill_status(status, receive)
         return self._unpack(receive) if recvbuf is None else self._unpack_into(receive, target)
@@ -96,25 +96,25 @@ class PointToPointObjects(Buffered):
     def isend(self, obj: Any, dest: int, tag: int = 0) -> Request:
         """Start to send an object."""
         payload, nbytes = self._pack(obj, dest)
-        caller = frame_at(1) if self._origins is not None else None
+        caller = frame_at(1) if self._call_sites is not None else None
         return Request._of(self, self._post_send(payload, nbytes, dest, tag), None, False, caller)
 
     def issend(self, obj: Any, dest: int, tag: int = 0) -> Request:
         """Start to send an object; the send completes only after its receive is matched."""
         payload, nbytes = self._pack(obj, dest)
-        caller = frame_at(1) if self._origins is not None else None
+        caller = frame_at(1) if self._call_sites is not None else None
         return Request._of(self, self._post_send(payload, nbytes, dest, tag, eager=False), None, False, caller)
 
     def ibsend(self, obj: Any, dest: int, tag: int = 0) -> Request:
         """Start to send an object through the attached buffer."""
         payload, nbytes = self._pack(obj, dest)
-        caller = frame_at(1) if self._origins is not None else None
+        caller = frame_at(1) if self._call_sites is not None else None
         return Request._of(self, self._post_buffered(payload, nbytes, dest, tag), None, False, caller)
 
     def irecv(self, buf: Buffer | None = None, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Request:
         """Start to receive an object."""
         target, capacity = (None, UNLIMITED) if buf is None else pickle_target(buf)
-        caller = frame_at(1) if self._origins is not None else None
+        caller = frame_at(1) if self._call_sites is not None else None
         return Request._of(self, self._post_receive(None, capacity, source, tag), target, True, caller)
 
     # -- private --------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from fakempi.errors import MPIError
 from fakempi.mpi.base.process import Process
 from fakempi.mpi.base.status import Status
 from fakempi.mpi.interfaces.operations import Operation
-from fakempi.mpi.interfaces.records import Origins
+from fakempi.mpi.interfaces.records import CallSites
 from fakempi.mpi.interfaces.services import RequestChecks
 
 
@@ -23,7 +23,7 @@ class RequestOwner(Protocol):
     def _process(self) -> Process: ...
 
     @property
-    def _origins(self) -> Origins | None: ...
+    def _call_sites(self) -> CallSites | None: ...
 
     @property
     def _request_checks(self) -> RequestChecks | None: ...

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from fakempi.errors import MPITypeError
 from fakempi.errors.classes import ERR_ARG, ERR_REQUEST
-from fakempi.mpi.base.call_site import origin_of
+from fakempi.mpi.base.call_site import request_site
 from fakempi.mpi.base.constants import ANY_SOURCE, ANY_TAG, PROC_NULL
 from fakempi.mpi.base.identity import Identity
 from fakempi.mpi.base.mpi_errors import integer, mpi_error
@@ -94,10 +94,10 @@ class Prequest(Request):
         assert self._start is not None  # None only if the request is null
         untrack("missing-start", self._tracked_as)
         self._operation = self._start()
-        notes, checks = self._comm._process.origins, self._comm._process.request_checks
+        notes, checks = self._comm._process.call_sites, self._comm._process.request_checks
         if notes is not None:
-            self._operation.origin = self._open_origin = origin_of(notes)
-            self._open_origin.open += 1
+            self._operation.call_site = self._open_call_site = request_site(notes)
+            self._open_call_site.open += 1
         if checks is not None:
             self._buffer_use = checks.of(self._operation, self._buffer)
 
@@ -169,7 +169,7 @@ class Prequest(Request):
             self._partitioned.secure()
 
     def _retire(self) -> None:
-        self._close_origin()
+        self._close_call_site()
         self._operation = None  # inactive: it can be started again
         if self._partitioned is not None:
             self._partitioned.retire()

@@ -15,7 +15,7 @@ from itertools import chain, islice
 
 from fakempi.core.network.envelope import Envelope, PostedReceive
 from fakempi.core.network.matching import Mailbox
-from fakempi.mpi.base.call_site import call_and_site
+from fakempi.mpi.base.call_site import call_and_place
 from fakempi.mpi.base.process import Process
 
 MAX_NOTES = 16
@@ -58,9 +58,9 @@ def check_wildcard(process: Process, receive: PostedReceive) -> None:
         return
     if receive.envelope is None:
         last.receive, last.sent = receive, process.out.sent
-        last.call, last.place = call_and_site()
+        last.call, last.place = call_and_place()
     elif box.pending or box.delayed or box.lone_envelope is not None:
-        last.call, last.place = call_and_site()
+        last.call, last.place = call_and_place()
         _note(process, receive, last)
 
 

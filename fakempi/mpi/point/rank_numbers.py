@@ -17,7 +17,7 @@ from linecache import getlines
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
-from fakempi.mpi.base.call_site import cached_by_code, frame_at, is_ours, public_call, site_of
+from fakempi.mpi.base.call_site import cached_by_code, frame_at, is_ours, place_of, public_call
 from fakempi.mpi.base.process import Process
 
 Scope = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -52,7 +52,7 @@ def check_number(process: Process, parameter: str) -> None:
             f"{parameter} is -1 ({text}): with MPICH and here that is PROC_NULL, with Open MPI it is {elsewhere}; "
             "use MPI.PROC_NULL"
         )
-        call, place = public_call(frame_at(1))[0], site_of(frame)
+        call, place = public_call(frame_at(1))[0], place_of(frame)
         process.universe.report("rank-number", process.number, sentence, call=call, place=place)
 
 

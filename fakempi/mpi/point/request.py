@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from fakempi.core.network.envelope import Envelope, PostedReceive
 from fakempi.errors import MPIError, MPITypeError, MPIValueError
 from fakempi.errors.classes import ERR_OTHER, ERR_REQUEST
-from fakempi.mpi.base.call_site import origin_of
+from fakempi.mpi.base.call_site import request_site
 from fakempi.mpi.base.constants import UNDEFINED
 from fakempi.mpi.base.current import OUTSIDE_THREAD
 from fakempi.mpi.base.freed_requests import record_early_free
@@ -18,7 +18,7 @@ from fakempi.mpi.base.mpi_errors import mpi_error
 from fakempi.mpi.base.status import Status, check_status
 from fakempi.mpi.base.waiting import AllOf, error_of, parts_of, wait_all, wait_one
 from fakempi.mpi.interfaces.operations import Operation
-from fakempi.mpi.interfaces.records import CallOrigin
+from fakempi.mpi.interfaces.records import CallSite
 from fakempi.mpi.interfaces.services import Use
 from fakempi.mpi.point import request_lists
 from fakempi.mpi.point.arrival import copy_unreceived, receive_result
@@ -34,17 +34,17 @@ class Request(StatusCalls, Handled["Request"]):
 
     __slots__ = (
         "__weakref__", "_buffer", "_buffer_use", "_cancelled", "_comm", "_identity", "_is_object", "_null", "_observed",
-        "_open_origin", "_operation",
+        "_open_call_site", "_operation",
     )  # fmt: skip
 
     _identity: Identity  # created at its first use, since most requests do not need it
-    _open_origin: CallOrigin | None  # where it was made, until it is waited for, cancelled or freed
+    _open_call_site: CallSite | None  # where it was made, until it is waited for, cancelled or freed
 
     def __new__(cls, request: Request | None = None) -> Self:
         self = super().__new__(cls)
         self._set(None, None, None)
         self._null = True
-        self._open_origin = None
+        self._open_call_site = None
         if request is None:
             return self
         if not isinstance(request, Request):
@@ -54,7 +54,7 @@ class Request(StatusCalls, Handled["Request"]):
         self._is_object, self._null, self._cancelled = request._is_object, request._null, request._cancelled
         if request:
             self._identity = request._mpi_object()  # type: ignore[assignment]  # it is not null
-            request._close_origin()  # the program may wait for either of the two
+            request._close_call_site()  # the program may wait for either of the two
         return self
 
     @classmethod
@@ -66,14 +66,14 @@ class Request(StatusCalls, Handled["Request"]):
         self = object.__new__(cls)
         self._comm, self._operation, self._buffer = comm, operation, buffer
         self._is_object, self._null, self._cancelled = is_object, False, False
-        self._open_origin = self._buffer_use = None
-        origins = comm._origins
-        if origins is not None and operation is not None:
-            origin = None if caller is None else origins.get((id(caller.f_code), caller.f_lasti))
-            if origin is None:
-                origin = origin_of(origins)
-            origin.open += 1
-            operation.origin = self._open_origin = origin
+        self._open_call_site = self._buffer_use = None
+        call_sites = comm._call_sites
+        if call_sites is not None and operation is not None:
+            call_site = None if caller is None else call_sites.get((id(caller.f_code), caller.f_lasti))
+            if call_site is None:
+                call_site = request_site(call_sites)
+            call_site.open += 1
+            operation.call_site = self._open_call_site = call_site
             if buffer is not None and not is_object and (checks := comm._request_checks) is not None:
                 self._buffer_use = checks.of(operation, buffer)
         return self
@@ -83,7 +83,7 @@ class Request(StatusCalls, Handled["Request"]):
         cls, comm: RequestOwner, first: Operation, second: Operation, buffer: object, caller: FrameType | None
     ) -> Self:  # fmt: skip
         self = cls._of(comm, AllOf((first, second)), buffer, False, caller)
-        first.origin = second.origin = self._open_origin  # type: ignore[assignment]  # None only if no origins are recorded
+        first.call_site = second.call_site = self._open_call_site  # type: ignore[assignment]  # None only if no call sites are recorded
         return self
 
     def _set(self, comm: RequestOwner | None, operation: Operation | None, buffer: object) -> None:
@@ -260,7 +260,7 @@ class Request(StatusCalls, Handled["Request"]):
         if operation.__class__ in (Envelope, PostedReceive) and operation.end is None and operation.box.withdraw(operation):
             self._cancelled = True
             self._comm._process.universe.note_unexplored("Cancel")
-            self._close_origin()
+            self._close_call_site()
             operation.end = self._comm._loop.now
             if operation.waiter is not None:
                 operation.waiter.settled(operation.end)
@@ -270,12 +270,12 @@ class Request(StatusCalls, Handled["Request"]):
         self._check_alive()
         if self._buffer_use is not None:
             self._buffer_use.drop()
-        if self._open_origin is not None:
+        if self._open_call_site is not None:
             if getattr(self, "_observed", None) is not self._operation:
-                record_early_free(self._comm._process, self._operation, self._open_origin)
+                record_early_free(self._comm._process, self._operation, self._open_call_site)
             for part in parts_of(self._operation):
-                part.origin = self._open_origin.closed()
-        self._close_origin()
+                part.call_site = self._open_call_site.closed()
+        self._close_call_site()
         self._set(self._comm, None, None)
         self._null = True
 
@@ -386,15 +386,15 @@ class Request(StatusCalls, Handled["Request"]):
         """Become null (a persistent request: inactive) after the operation is complete."""
         self._operation = self._buffer = None
         self._null = True
-        if self._open_origin is not None:  # `_close_origin`, inlined
-            self._open_origin.open -= 1
-            self._open_origin = None
+        if self._open_call_site is not None:  # `_close_call_site`, inlined
+            self._open_call_site.open -= 1
+            self._open_call_site = None
 
-    def _close_origin(self) -> None:
+    def _close_call_site(self) -> None:
         """Record that the program has completed, cancelled or freed the request."""
-        if self._open_origin is not None:
-            self._open_origin.open -= 1
-            self._open_origin = None
+        if self._open_call_site is not None:
+            self._open_call_site.open -= 1
+            self._open_call_site = None
 
 
 REQUEST_NULL = Request()

@@ -17,7 +17,7 @@ from fakempi.mpi.point.request import Request
 from fakempi.mpi.windows import operations
 from fakempi.mpi.windows.epochs import Epochs
 from fakempi.mpi.windows.fast_put import fast_put
-from fakempi.mpi.windows.races import ACCUMULATE, GET, PUT, TargetAccesses, place_of
+from fakempi.mpi.windows.races import ACCUMULATE, GET, PUT, TargetAccesses, source_line
 from fakempi.mpi.windows.target_memory import (
     Extent,
     as_payload,
@@ -183,7 +183,7 @@ class OneSidedCalls(Epochs):
             self._check_living(part, epoch.lost)
         if target_part.accesses is None:
             target_part.accesses = TargetAccesses(target_part)
-        access = extent, kind, part.process.number, place_of(frame_at(1))
+        access = extent, kind, part.process.number, source_line(frame_at(1))
         if target_part.stores is not None:
             operation.access = access
         if part.process.buffer_checks is not None:
@@ -197,7 +197,7 @@ class OneSidedCalls(Epochs):
             operation.start(part.channel(target_part.rank))
         else:
             if part.fence_place is not None and not part.enclosed_epoch:
-                part.enclosed_epoch = f"{epoch.opened_by} at {epoch.site}"
+                part.enclosed_epoch = f"{epoch.opened_by} at {epoch.place}"
             epoch.begin(operation, *access)
         if part.process.buffer_checks is not None:
             part.process.buffer_checks.let_data_move()

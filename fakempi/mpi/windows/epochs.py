@@ -14,7 +14,7 @@ from typing import Any, Literal, SupportsIndex
 
 from fakempi.errors import MPIError
 from fakempi.errors.classes import ERR_ASSERT, ERR_LOCKTYPE
-from fakempi.mpi.base.call_site import call_site, frame_at
+from fakempi.mpi.base.call_site import frame_at, place_of_call
 from fakempi.mpi.base.constants import (
     LOCK_EXCLUSIVE,
     LOCK_SHARED,
@@ -40,7 +40,7 @@ from fakempi.mpi.windows.lock_grants import (
     release_locks,
     send_complete,
 )
-from fakempi.mpi.windows.races import place_of, place_text
+from fakempi.mpi.windows.races import place_text, source_line
 from fakempi.mpi.windows.window import WindowPart
 
 LOAD_STORE_ORDER = "the order of loads and stores in memory that ranks share"
@@ -58,7 +58,7 @@ class Epochs(WinState):
 
     def Fence(self, assertion: int = 0) -> None:
         """Wait until all ranks have called Fence, and operations from and to this rank since the last one are complete."""
-        part, place = self._alive(), place_of(frame_at(1))
+        part, place = self._alive(), source_line(frame_at(1))
         modes = 0 if type(assertion) is int and not assertion else _modes(assertion)
         if part.locks or part.lock_all is not None or part.started is not None or part.exposure is not None:
             self._open_epoch(part, "a fence")
@@ -97,7 +97,7 @@ class Epochs(WinState):
                 f"this fence and the one at {place_text(part.fence_place)} enclose the operations of {part.enclosed_epoch}, "
                 "so two epochs overlap: pass MODE_NOSUCCEED to the first fence, or MODE_NOPRECEDE to this one."
             )
-            part.process.universe.report("epoch", part.process.number, sentence, call="Fence", place=call_site())
+            part.process.universe.report("epoch", part.process.number, sentence, call="Fence", place=place_of_call())
         part.enclosed_epoch = ""
 
     @staticmethod
@@ -140,7 +140,7 @@ class Epochs(WinState):
             part.process.buffer_checks.influences += 1
         send_complete(part, started)
         part.started = None
-        part.record_epoch_end(None, f"that of Start at {started.site} ended with Complete at {call_site()}")
+        part.record_epoch_end(None, f"that of Start at {started.place} ended with Complete at {place_of_call()}")
         if errors:
             self._raise(errors[0])
 
@@ -149,11 +149,11 @@ class Epochs(WinState):
         part = self._alive()
         _modes(assertion)
         if part.exposure is not None:
-            sentence = f"the exposure epoch of Post at {part.exposure.site} is still open: call Wait first."
+            sentence = f"the exposure epoch of Post at {part.exposure.place} is still open: call Wait first."
             self._misuse(part, sentence)
         origins = self._ranks(part, group)
         if part.stores is not None:
-            part.stores.begin("Post", place_of(frame_at(1)))
+            part.stores.begin("Post", source_line(frame_at(1)))
         if part.process.buffer_checks is not None:
             part.process.buffer_checks.influences += 1
         part.exposure = Exposure(part, origins)
@@ -163,7 +163,7 @@ class Epochs(WinState):
         part = self._alive()
         exposure = self._exposure(part)
         if part.stores is not None:
-            part.stores.end("Wait", place_of(frame_at(1)))
+            part.stores.end("Wait", source_line(frame_at(1)))
         with wait_region(part.process, "Win.Wait"):
             wait_one(part.loop, exposure.waits)
         self._close(part, exposure)
@@ -182,7 +182,7 @@ class Epochs(WinState):
         if exposure.waits.end is None:
             return False
         if part.stores is not None:
-            part.stores.end("Test", place_of(frame_at(1)))
+            part.stores.end("Test", source_line(frame_at(1)))
         self._close(part, exposure)
         return True
 
@@ -228,7 +228,7 @@ class Epochs(WinState):
         locks: dict[int, AccessGrant] = part.locks or {}
         if target in locks or part.lock_all is not None or part.started is not None or part.fence_has_operations:
             self._open_epoch(part, f"a lock on rank {target}", target)
-        grant = LockGrant(part.channel(target), call_site(), lock_type == LOCK_EXCLUSIVE, bool(modes & MODE_NOCHECK))
+        grant = LockGrant(part.channel(target), place_of_call(), lock_type == LOCK_EXCLUSIVE, bool(modes & MODE_NOCHECK))
         locks[target] = grant
         part.locks = locks
         if target == part.rank:
@@ -247,12 +247,12 @@ class Epochs(WinState):
         target = self._target(part, rank)
         grant: Any = (part.locks or {}).get(target)
         if grant is None:
-            why = f": Lock_all at {part.lock_all.site} ends with Unlock_all" if part.lock_all else _last_epoch(part, target)
+            why = f": Lock_all at {part.lock_all.place} ends with Unlock_all" if part.lock_all else _last_epoch(part, target)
             self._misuse(part, f"this rank has no lock on rank {target}{why}.")
         error = release_locks(part.loop, [grant])
         part.end_uses(target)
         del part.locks[target]  # type: ignore[union-attr]  # a rank that unlocks has locks
-        part.record_epoch_end(target, f"that of Lock at {grant.site} ended with Unlock at {call_site()}")
+        part.record_epoch_end(target, f"that of Lock at {grant.place} ended with Unlock at {place_of_call()}")
         if error is not None:
             self._raise(error)
 
@@ -262,7 +262,7 @@ class Epochs(WinState):
         modes = _modes(assertion)
         if part.locks or part.lock_all is not None or part.started is not None or part.fence_has_operations:
             self._open_epoch(part, "a lock on all ranks")
-        part.lock_all = LockAllEpoch(call_site(), bool(modes & MODE_NOCHECK))
+        part.lock_all = LockAllEpoch(place_of_call(), bool(modes & MODE_NOCHECK))
 
     def Unlock_all(self) -> None:
         """End the epoch of Lock_all: wait until all operations are complete, and release the locks."""
@@ -273,7 +273,7 @@ class Epochs(WinState):
         error = release_locks(part.loop, list(lock_all.grants.values()))
         part.end_uses()
         part.lock_all = None
-        part.record_epoch_end(None, f"that of Lock_all at {lock_all.site} ended with Unlock_all at {call_site()}")
+        part.record_epoch_end(None, f"that of Lock_all at {lock_all.place} ended with Unlock_all at {place_of_call()}")
         if error is not None:
             self._raise(error)
 
@@ -339,7 +339,7 @@ class Epochs(WinState):
         if part.started is not None:
             grant = part.started.grants.get(target)
             if grant is None:
-                sentence = f"rank {target} is not in the group of Start at {part.started.site}."
+                sentence = f"rank {target} is not in the group of Start at {part.started.place}."
                 self._misuse(part, sentence)
             return grant
         if part.fence_place is not None and not part.locks:
@@ -351,13 +351,13 @@ class Epochs(WinState):
         """Report that an epoch is open in a call that begins another one, or that frees the window (`wanted` is "Free")."""
         if part.locks:
             held, grant = next(iter(part.locks.items())) if target not in part.locks else (target, part.locks[target])
-            open_one = f"the lock on rank {held}, of Lock at {grant.site}"
+            open_one = f"the lock on rank {held}, of Lock at {grant.place}"
         elif part.lock_all is not None:
-            open_one = f"that of Lock_all at {part.lock_all.site}"
+            open_one = f"that of Lock_all at {part.lock_all.place}"
         elif part.started is not None:
-            open_one = f"that of Start at {part.started.site}"
+            open_one = f"that of Start at {part.started.place}"
         elif part.exposure is not None:
-            open_one = f"that of Post at {part.exposure.site}"
+            open_one = f"that of Post at {part.exposure.place}"
         else:
             open_one = f"that of Fence at {place_text(part.fence_place)}, which has operations"
         if wanted == "Free":

@@ -16,7 +16,7 @@ from fakempi.core.network.envelope import new_envelope
 from fakempi.mpi.buffers.payload import describe
 from fakempi.mpi.buffers.raw import U1
 from fakempi.mpi.windows.operations import end_in_epoch
-from fakempi.mpi.windows.races import PUT, TargetAccesses, place_of
+from fakempi.mpi.windows.races import PUT, TargetAccesses, source_line
 
 
 def fast_put(part: Any, origin: Any, rank: Any, target: Any, caller: FrameType) -> bool:
@@ -49,7 +49,7 @@ def fast_put(part: Any, origin: Any, rank: Any, target: Any, caller: FrameType) 
     accesses = target_part.accesses
     if accesses is None:
         accesses = target_part.accesses = TargetAccesses(target_part)
-    accesses.by_fence[epoch].append((start, start + nbytes, PUT, process.number, place_of(caller), None, ""))
+    accesses.by_fence[epoch].append((start, start + nbytes, PUT, process.number, source_line(caller), None, ""))
     part.outgoing[epoch] += 1
     target_part.incoming[epoch] += 1
     envelope = new_envelope(part.out, part.rank, 0, nbytes, part.channel(rank).box, None, True)

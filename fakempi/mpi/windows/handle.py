@@ -6,12 +6,12 @@ from typing import Any, NoReturn, SupportsIndex
 
 from fakempi.errors.classes import ERR_OTHER, ERR_RANK, ERR_RMA_SYNC, ERR_WIN
 from fakempi.errors.plurals import counted
-from fakempi.mpi.base.call_site import call_site, public_call_name
+from fakempi.mpi.base.call_site import place_of_call, public_call_name
 from fakempi.mpi.base.current import OUTSIDE_THREAD
 from fakempi.mpi.base.errhandler import Errhandler
 from fakempi.mpi.base.errhandler_calls import HandlesErrors
 from fakempi.mpi.base.mpi_errors import integer, mpi_error, range_error
-from fakempi.mpi.interfaces.records import Origins
+from fakempi.mpi.interfaces.records import CallSites
 from fakempi.mpi.interfaces.services import RequestChecks
 from fakempi.mpi.windows.window import WindowPart
 
@@ -52,8 +52,8 @@ class WinState(HandlesErrors):
         return None if self._part is None else self._part.process
 
     @property
-    def _origins(self) -> Origins | None:
-        return None if self._part is None else self._part.process.origins
+    def _call_sites(self) -> CallSites | None:
+        return None if self._part is None else self._part.process.call_sites
 
     @property
     def _request_checks(self) -> RequestChecks | None:
@@ -80,7 +80,7 @@ class WinState(HandlesErrors):
     def _misuse(self, part: WindowPart, sentence: str) -> NoReturn:
         """Raise an error for a call that does not fit the open epochs, and record a finding."""
         call = public_call_name()
-        part.process.universe.report("epoch", part.process.number, sentence, call=call, place=call_site())
+        part.process.universe.report("epoch", part.process.number, sentence, call=call, place=place_of_call())
         self._raise(mpi_error(ERR_RMA_SYNC, sentence))
 
     def _errhandler(self) -> Errhandler | None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from fakempi.core.kernel.loop import Loop
 from fakempi.errors import MPIError
-from fakempi.mpi.base.call_site import call_site
+from fakempi.mpi.base.call_site import place_of_call
 from fakempi.mpi.base.region import wait_region
 from fakempi.mpi.base.waiting import Completion, Reason, wait_all, wait_one
 from fakempi.mpi.windows.channel import WindowChannel
@@ -25,10 +25,10 @@ class AccessGrant(Reason):
     awaits_post = False
     opened_by = "Lock"
 
-    __slots__ = ("channel", "is_open", "issued", "lost", "pending", "period", "queued", "site", "waiting")
+    __slots__ = ("channel", "is_open", "issued", "lost", "pending", "period", "place", "queued", "waiting")
 
-    def __init__(self, channel: WindowChannel, site: str) -> None:
-        self.channel, self.site = channel, site
+    def __init__(self, channel: WindowChannel, place: str) -> None:
+        self.channel, self.place = channel, place
         self.is_open = False
         self.lost: Any = None  # the part of a dead rank; the grant never arrives or is void
         self.queued: list[tuple[Any, tuple[Any, ...]]] = []  # operations that wait for the grant, and their accesses
@@ -121,8 +121,8 @@ class LockGrant(AccessGrant):
 
     __slots__ = ("exclusive", "unchecked")
 
-    def __init__(self, channel: WindowChannel, site: str, exclusive: bool, unchecked: bool) -> None:
-        super().__init__(channel, site)
+    def __init__(self, channel: WindowChannel, place: str, exclusive: bool, unchecked: bool) -> None:
+        super().__init__(channel, place)
         self.exclusive = exclusive
         self.unchecked = self.is_open = unchecked  # MODE_NOCHECK: no other rank requests a conflicting lock
         if channel.sender.process.buffer_checks is not None:
@@ -157,7 +157,7 @@ class LockGrant(AccessGrant):
             return f"rank={receiver.rank}"
         names = receiver.process.universe.names
         ranks = names.text([holder.channel.sender.process.number for holder in holders.values()], 6)
-        since = ", ".join(dict.fromkeys(holder.site for holder in holders.values()))
+        since = ", ".join(dict.fromkeys(holder.place for holder in holders.values()))
         return f"rank={receiver.rank}; {ranks} {'holds' if len(holders) == 1 else 'hold'} the lock since {since}"
 
     def awaits(self) -> tuple[int, ...]:
@@ -192,17 +192,17 @@ def error_from(call: Callable[[], None]) -> MPIError | None:
 class LockAllEpoch:
     """The epoch of a Lock_all: a shared lock at each target, requested at the first operation on it."""
 
-    __slots__ = ("grants", "site", "unchecked")
+    __slots__ = ("grants", "place", "unchecked")
 
-    def __init__(self, site: str, unchecked: bool) -> None:
-        self.site, self.unchecked = site, unchecked
+    def __init__(self, place: str, unchecked: bool) -> None:
+        self.place, self.unchecked = place, unchecked
         self.grants: dict[int, LockGrant] = {}
 
     def grant(self, part: Any, target: int) -> LockGrant:
         """Return the grant for a target, and request its lock if there is none."""
         grant = self.grants.get(target)
         if grant is None:
-            grant = self.grants[target] = LockGrant(part.channel(target), self.site, False, self.unchecked)
+            grant = self.grants[target] = LockGrant(part.channel(target), self.place, False, self.unchecked)
         return grant
 
 
@@ -214,8 +214,8 @@ class PostGrant(AccessGrant):
 
     __slots__ = ()
 
-    def __init__(self, channel: WindowChannel, site: str) -> None:
-        super().__init__(channel, site)
+    def __init__(self, channel: WindowChannel, place: str) -> None:
+        super().__init__(channel, place)
         if channel.sender.process.buffer_checks is not None:
             self.period.outlast = partial(_until_wait, channel.receiver)
 
@@ -238,11 +238,11 @@ def _until_wait(part: Any) -> Callable[[], bool]:
 class StartEpoch:
     """The epoch of a Start: a grant for each target of the group."""
 
-    __slots__ = ("grants", "site")
+    __slots__ = ("grants", "place")
 
     def __init__(self, part: Any, targets: list[int]) -> None:
-        self.site = call_site()
-        self.grants = {target: PostGrant(part.channel(target), self.site) for target in targets}
+        self.place = place_of_call()
+        self.grants = {target: PostGrant(part.channel(target), self.place) for target in targets}
         for target in targets:
             if part.posts and part.posts.get(target):
                 part.posts[target] -= 1
@@ -252,10 +252,10 @@ class StartEpoch:
 class Exposure(Reason):
     """The epoch of a Post: the origins that have not called Complete."""
 
-    __slots__ = ("lost", "missing", "part", "site", "waits")
+    __slots__ = ("lost", "missing", "part", "place", "waits")
 
     def __init__(self, part: Any, origins: list[int]) -> None:
-        self.part, self.site = part, call_site()
+        self.part, self.place = part, place_of_call()
         self.missing = dict.fromkeys(origins)
         self.waits = Completion(self)
         self.lost: Any = None  # the window part of an origin that has died

@@ -13,7 +13,7 @@ from typing import Any
 from numpy import ndarray
 
 from fakempi.core.kernel.agenda import Time
-from fakempi.mpi.base.call_site import call_and_site
+from fakempi.mpi.base.call_site import call_and_place
 from fakempi.mpi.base.waiting import Completion
 from fakempi.mpi.buffers.payload import copy_into, snapshot
 from fakempi.mpi.buffers.raw import U1, flat
@@ -182,14 +182,14 @@ class Put(WindowOperation):
 class Accumulate(WindowOperation):
     """An update of a target's elements by `combine(source, target)`."""
 
-    __slots__ = ("combine", "site")
+    __slots__ = ("call_site", "combine")
 
     def __init__(
         self, part: Any, content: Payload, nbytes: int, target_data: Payload, combine: Callable[[Any, Any], None]
     ) -> None:
         super().__init__(part, content, nbytes, target_data)
         self.combine = combine
-        self.site = _site(part)
+        self.call_site = _call_site(part)
 
     def start(self, channel: WindowChannel) -> None:
         """Start the operation now or, if the model checker chooses the order of atomic operations, when it is chosen."""
@@ -206,7 +206,7 @@ class RoundTrip(WindowOperation):
     `change(content, target_data)`, if given, changes the target's data after they were read.
     """
 
-    __slots__ = ("change", "old_data", "result", "site", "size")
+    __slots__ = ("call_site", "change", "old_data", "result", "size")
 
     returns = True
 
@@ -216,7 +216,7 @@ class RoundTrip(WindowOperation):
     ) -> None:  # fmt: skip
         super().__init__(part, content, nbytes, target_data)
         self.result, self.size, self.change = result, size, change
-        self.site = None if change is None else _site(part)
+        self.call_site = None if change is None else _call_site(part)
 
     def start(self, channel: WindowChannel) -> None:
         """Start the operation now or, if it changes data and the model checker chooses the order, when it is chosen."""
@@ -245,19 +245,19 @@ class RoundTrip(WindowOperation):
         self.finish()
 
 
-def _site(part: Any) -> tuple[str, str] | None:
+def _call_site(part: Any) -> tuple[str, str] | None:
     """Return the program's call and its location, in a run of the model checker."""
     if part.process.universe.choices is None:
         return None
-    return call_and_site()
+    return call_and_place()
 
 
 def start_in_order(
     operation: Accumulate | RoundTrip, start: Callable[[WindowChannel], None], channel: WindowChannel
 ) -> None:
     """Start an atomic operation: at once, unless the model checker chooses the order of atomic operations."""
-    if operation.site is None or getattr(operation.epoch, "exclusive", False):
+    if operation.call_site is None or getattr(operation.epoch, "exclusive", False):
         return start(channel)
     operation.route = channel
-    choices: ChoicePoints = channel.sender.process.universe.choices  # not None: `site` is set
-    choices.add_atomic_operation(operation, operation.site, partial(start, channel))
+    choices: ChoicePoints = channel.sender.process.universe.choices  # not None: `call_site` is set
+    choices.add_atomic_operation(operation, operation.call_site, partial(start, channel))

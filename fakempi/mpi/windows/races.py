@@ -16,7 +16,7 @@ from itertools import islice
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
-from fakempi.errors.paths import site
+from fakempi.errors.paths import place_at
 from fakempi.mpi.base.call_site import is_ours, tie
 from fakempi.mpi.base.context import Contexts
 from fakempi.mpi.datatypes.typemap import all_runs
@@ -70,7 +70,7 @@ _programs: dict[int, object] = {}
 """id(code) -> the `tie` of code outside fakempi that was found before."""
 
 
-def place_of(frame: FrameType) -> SourceLine:
+def source_line(frame: FrameType) -> SourceLine:
     """Return the location outside fakempi that called fakempi, given a frame of fakempi."""
     code = frame.f_code
     while id(code) not in _programs:
@@ -88,7 +88,7 @@ def place_text(place: SourceLine | str | None) -> str:
         return place or "?"
     code, at = place
     line = next((line for start, end, line in code.co_lines() if start <= at < end), code.co_firstlineno)
-    return site(code.co_filename, line or 0)
+    return place_at(code.co_filename, line or 0)
 
 
 class MemoryAccess(NamedTuple):

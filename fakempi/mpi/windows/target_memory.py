@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from fakempi.errors import MPIError, MPITypeError, MPIValueError
 from fakempi.errors.classes import ERR_ARG, ERR_COUNT, ERR_DISP, ERR_OP, ERR_RMA_RANGE, ERR_TRUNCATE, ERR_TYPE
-from fakempi.mpi.base.call_site import call_and_site
+from fakempi.mpi.base.call_site import call_and_place
 from fakempi.mpi.base.current import running_process
 from fakempi.mpi.base.mpi_errors import integer, mpi_error
 from fakempi.mpi.buffers.payload import copy_into, describe, describe_target, payload_of, signature_of
@@ -63,11 +63,11 @@ def _compare(span: Span, target_data: Span, part: Any) -> None:
     """Report a finding if the type signatures of origin and target differ. Different datatypes may have equal signatures."""
     origin_types, target_types = signature_of(span), signature_of(target_data)
     if span.nbytes and not origin_types.agrees(target_types, span.nbytes):
-        call, site = call_and_site()
+        call, place = call_and_place()
         origin_text, target_text = origin_types.describe(span.nbytes), target_types.describe(span.nbytes)
         sentence = f"it has {origin_text} at the origin, but {target_text} at the target"
         part.process.universe.report(
-            "datatype-mismatch", running_process().number, sentence, call=call, place=site, wrong_data=True
+            "datatype-mismatch", running_process().number, sentence, call=call, place=place, wrong_data=True
         )
 
 

@@ -17,7 +17,7 @@ from fakempi.errors.classes import (
     ERR_SIZE,
     ERR_WIN,
 )  # fmt: skip
-from fakempi.mpi.base.call_site import call_site
+from fakempi.mpi.base.call_site import place_of_call
 from fakempi.mpi.base.constants import (
     PROC_NULL,
     WIN_FLAVOR_ALLOCATE,
@@ -148,7 +148,7 @@ class Win(OneSidedCalls, WinProperties, Handled["Win"]):
         unit = integer("disp_unit", disp_unit, 64)
         if unit < 1:
             comm._raise(mpi_error(ERR_DISP, f"disp_unit {unit} is not positive."))
-        site = call_site()
+        place = place_of_call()
         part = WindowPart(comm._process, comm._rank, memory, unit, keep_alive)
         if info:
             part.info = Info._copy_of(info)
@@ -158,7 +158,7 @@ class Win(OneSidedCalls, WinProperties, Handled["Win"]):
             if conclude is not None:
                 conclude(parts)
             universe = side.context.universe
-            window = Window(Context(universe, side.members), side.members, flavor, parts, (call, site))
+            window = Window(Context(universe, side.members), side.members, flavor, parts, (call, place))
             universe.state(OpenWindows).windows.append(window)
             for new_part in parts:
                 new_part.window = window

@@ -11,7 +11,7 @@ from typing import Any
 from numpy import ndarray
 
 from fakempi.core.kernel.agenda import Time
-from fakempi.mpi.base.call_site import call_site
+from fakempi.mpi.base.call_site import place_of_call
 from fakempi.mpi.base.constants import WIN_FLAVOR_SHARED
 from fakempi.mpi.base.context import Context
 from fakempi.mpi.base.errhandler import Errhandler
@@ -34,11 +34,11 @@ from fakempi.mpi.windows.stores import Stores
 class WindowRendezvous(Reason):
     """The ranks that have made a collective call on a window: Fence or Free."""
 
-    __slots__ = ("call_name", "description", "name", "number", "site", "waiting", "window")
+    __slots__ = ("call_name", "description", "name", "number", "place", "waiting", "window")
 
     def __init__(self, window: Window, call_name: str, number: int, name: str) -> None:
         self.window, self.call_name, self.number = window, call_name, number
-        self.site, self.name = call_site(), name  # of the first caller
+        self.place, self.name = place_of_call(), name  # of the first caller
         self.waiting: list[WindowPart] = []
         self.description: tuple[str, tuple[int, ...]] | None = None  # for a report, shared by all waiting ranks
 
@@ -128,9 +128,9 @@ class Window:
                 self.context.universe.report(
                     "window-leak", part.process.number, "it was never freed.", call=call, place=place
                 )  # fmt: skip
-                for opening, closing, site in part.open_epochs():
+                for opening, closing, place in part.open_epochs():
                     sentence = f"its epoch was never ended: {closing} is missing."
-                    self.context.universe.report("epoch", part.process.number, sentence, call=opening, place=site)
+                    self.context.universe.report("epoch", part.process.number, sentence, call=opening, place=place)
 
     def arrive(self, part: WindowPart, call_name: str) -> WindowRendezvous:
         """Register a rank's next collective call; raise an error if other ranks have made a different call."""
@@ -140,7 +140,7 @@ class Window:
             rendezvous = self.rendezvous[number] = WindowRendezvous(self, call_name, number, part.process.name)
         elif rendezvous.call_name != call_name:
             part.calls -= 1
-            raise call_mismatch(call_name, rendezvous.name, rendezvous.call_name, rendezvous.site, "window")
+            raise call_mismatch(call_name, rendezvous.name, rendezvous.call_name, rendezvous.place, "window")
         rendezvous.waiting.append(part)
         if len(rendezvous.waiting) == len(self.parts):
             del self.rendezvous[number]
@@ -277,9 +277,9 @@ class WindowPart:
             self.accesses = TargetAccesses(self)
         assert process.buffer_checks is not None
         period = AccessPeriod(process.buffer_checks.until_informed)
-        kind, (call, site) = WRITE if writes else READ, user
+        kind, (call, place) = WRITE if writes else READ, user
         epoch = fence[1] if fence is not None and fence[0] is self else None
-        self.accesses.note_local(MemoryAccess(low, high, kind, process.number, site, period, call), epoch)
+        self.accesses.note_local(MemoryAccess(low, high, kind, process.number, place, period, call), epoch)
         return period
 
     def target_lock(self) -> TargetLock:
@@ -328,13 +328,13 @@ class WindowPart:
     def open_epochs(self) -> Iterator[tuple[str, str, str]]:
         """Yield the open epochs of this rank: the call that began it, the call that ends it, and where it began."""
         for grant in (self.locks or {}).values():
-            yield "Lock", "Unlock", grant.site
+            yield "Lock", "Unlock", grant.place
         if self.lock_all is not None:
-            yield "Lock_all", "Unlock_all", self.lock_all.site
+            yield "Lock_all", "Unlock_all", self.lock_all.place
         if self.started is not None:
-            yield "Start", "Complete", self.started.site
+            yield "Start", "Complete", self.started.place
         if self.exposure is not None:
-            yield "Post", "Wait", self.exposure.site
+            yield "Post", "Wait", self.exposure.place
         if self.fence_has_operations:
             yield "Fence", "another Fence", place_text(self.fence_place)
 

@@ -21,7 +21,7 @@ from fakempi.processes.child.encoding import Encoder, Proxy
 from fakempi.processes.child.ending import LockAfterEnd, LockOfThreads, RunEnded, end_worker_with, read_before_fork
 from fakempi.processes.child.segments import Segments
 from fakempi.processes.child.signals import SignalService
-from fakempi.processes.child.sites import CallSite, Sites, call_site, description
+from fakempi.processes.child.sites import CallInstruction, Sites, call_site, description
 from fakempi.processes.protocol import (
     CALL,
     CALLBACK,
@@ -78,7 +78,7 @@ class Channel(CallbackService, SignalService):
         self.compact = Compact(self.encoder, Segments(files.arena))
         self.encoder.describe_class = self._class
         self.clock, self.clock_reads, self.known = 0.0, 0, {}  # type: float, int, dict[str, Any]
-        self.cpu: Any = None  # returns the CPU time since the last call, if that is charged
+        self.cpu: Any = None  # the CPU time since the last call, if that is charged
         self.sites: Sites = {}
         self.proxies: weakref.WeakValueDictionary[int, Proxy] = weakref.WeakValueDictionary()
         self.constants: dict[str, Proxy] = {}
@@ -118,7 +118,7 @@ class Channel(CallbackService, SignalService):
             notes = None
             if self.released or self.clock_reads or self.windows or self.starting or self.cpu is not None:
                 notes = self._notes()
-            if kwargs is None and type(site) is CallSite and (notes is None or notes[1] is None):
+            if kwargs is None and type(site) is CallInstruction and (notes is None or notes[1] is None):
                 memory: list[Any] = []
                 try:
                     data = self.compact.call(number, site, target, args, notes, reads, memory)
@@ -188,7 +188,19 @@ class Channel(CallbackService, SignalService):
             encoder.sent = before
 
     def _exchange(self, data: bytes, memory: list[Any], args: tuple[Any, ...]) -> Any:
-        """Send a call, carry out callbacks until its answer arrives, write to memory, and return the result."""
+        """Send a call, carry out callbacks until its answer arrives, write to memory, and return the result.
+
+        The CPU time of a call is not charged: encoding and decoding take longer than most programs compute between calls.
+        """
+        __tracebackhide__ = True
+        if self.cpu is None:
+            return self._carry_out(data, memory, args)
+        try:
+            return self._carry_out(data, memory, args)
+        finally:
+            self.cpu.restart()
+
+    def _carry_out(self, data: bytes, memory: list[Any], args: tuple[Any, ...]) -> Any:
         __tracebackhide__ = True
         encoder, reply = self.encoder, self._converse(data)
         if reply[0] != COMPACT_MARK:
@@ -292,7 +304,7 @@ class Channel(CallbackService, SignalService):
         if not (self.released or self.clock_reads or refreshed or self.cpu is not None):
             return None
         released = [self.released.pop() for _ in range(len(self.released))]  # one by one: a finalizer may call, too
-        notes = released, refreshed, self.clock_reads, None if self.cpu is None else self.cpu()
+        notes = released, refreshed, self.clock_reads, None if self.cpu is None else self.cpu.used()
         for one in notes[0]:
             self.requests.pop(one, None)
         self.clock_reads = 0

@@ -14,7 +14,7 @@ from typing import Any
 
 from fakempi.processes.child.encoding import Default, Encoder, OpaquePickle, Proxy
 from fakempi.processes.child.segments import Segment, Segments
-from fakempi.processes.child.sites import CallSite
+from fakempi.processes.child.sites import CallInstruction
 from fakempi.processes.protocol import (
     BUFFER,
     BYTES,
@@ -85,7 +85,7 @@ class Compact:
     def call(
         self,
         number: int,
-        site: CallSite,
+        site: CallInstruction,
         target: Any,
         args: tuple[Any, ...],
         notes: Any,

@@ -100,7 +100,7 @@ def main(files: ChildFiles, start: dict[str, Any], stash: dict[str, Any]) -> Non
     threading.excepthook = _print_failed_thread
     _seed(start["seed"], start["number"], stash, imports)
     if start["cpu_scale"]:
-        _measure_cpu(channel, start["cpu_scale"])
+        channel.cpu = CpuClock(start["cpu_scale"])
     code = _run(channel, start, imports)
     _flush()
     sys.exit(code)
@@ -231,15 +231,19 @@ def _seed(seed: int, number: int, stash: dict[str, Any], imports: ImportHooks) -
         sys.meta_path.insert(0, LoadedPackage("numpy", stash, is_on_path, partial(seed_numpy, found) if found else bool))
 
 
-def _measure_cpu(channel: Channel, scale: float) -> None:
-    from time import process_time
+class CpuClock:
+    """The CPU time of the program between calls, times a factor."""
 
-    last = process_time()
+    def __init__(self, scale: float) -> None:
+        from time import process_time
 
-    def used() -> float:
-        nonlocal last
-        now = process_time()
-        seconds, last = now - last, now
-        return seconds * scale
+        self._scale, self._clock = scale, process_time
+        self._last = process_time()
 
-    channel.cpu = used
+    def used(self) -> float:
+        """Return the time since the last call has ended, or since the start."""
+        return (self._clock() - self._last) * self._scale
+
+    def restart(self) -> None:
+        """A call has ended."""
+        self._last = self._clock()

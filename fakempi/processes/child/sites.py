@@ -12,7 +12,7 @@ PROGRAMS = "fakempi.isolation.mpi4py.futures"
 UTILITIES = "mpi4py.util"
 
 
-class CallSite:
+class CallInstruction:
     """An instruction of the program that makes calls.
 
     Attributes
@@ -29,7 +29,7 @@ class CallSite:
         self.pack: Any = None
 
 
-Sites = dict[tuple[int, int], CallSite]
+Sites = dict[tuple[int, int], CallInstruction]
 """The instructions by code and offset."""
 
 
@@ -46,12 +46,12 @@ def call_site(sites: Sites, frame: FrameType | None) -> Any:
     if known is not None:
         return known
     number = len(sites) + 1
-    sites[key] = CallSite(number, code)
+    sites[key] = CallInstruction(number, code)
     call, module = "" if called is None else call_name(called), frame.f_globals.get("__name__", "")
     return number, code.co_filename, frame.f_lineno, code.co_name, module, call, key
 
 
-NO_SITE = CallSite(0, call_site.__code__)
+NO_SITE = CallInstruction(0, call_site.__code__)
 """Stands for the instruction if no function of the program is executed."""
 
 

@@ -1,14 +1,18 @@
-"""Reader of the text files that `python -m fakempi.record` writes; fakempi/apps/record/__init__.py describes them."""
+"""Reader of the lines of fakempi/extensions/recorder, in files of `python -m fakempi.record` and in traces of `fakempi run`.
+
+Times are nanoseconds in files, and modeled seconds in traces.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from pathlib import Path
 from struct import error as StructError
 from typing import Any, NoReturn
 
 from fakempi.errors.recordings import RecordingError
+from fakempi.recordings.checks import MAX_SECONDS
 from fakempi.recordings.events import ANY, OPERATIONS
 from fakempi.recordings.formats.files import ByteProgress, all_ranks, numbered, starts_with
 from fakempi.recordings.recording import MAX_RANKS, Recording, RecordingBuilder
@@ -46,8 +50,19 @@ def read(path: Path, progress: Callable[[float], None]) -> Recording:
         if header["run"] != run:
             raise RecordingError("the file is from another run than that of rank 0.", each, line=2)
         reader = _RankReader(each, rank, builder, communicators)
-        reader.read(counter)
+        reader.read(line for line in counter.lines(each) if line[0] > 2)
         seconds = max(seconds, reader.seconds)
+    return builder.finish(seconds)
+
+
+def read_texts(texts: Sequence[bytes], source: str, progress: Callable[[float], None]) -> Recording:
+    """Return the recording of the lines of each rank in a trace; `source` is its path."""
+    builder, communicators, seconds = RecordingBuilder(len(texts), source), dict[Hashable, int](), 0.0
+    for rank, text in enumerate(texts):
+        reader = _TextReader(source, rank, builder, communicators)
+        reader.read(enumerate(text.splitlines(keepends=True), 1))
+        seconds = max(seconds, reader.seconds)
+        progress((rank + 1) / len(texts))
     return builder.finish(seconds)
 
 
@@ -75,7 +90,9 @@ def _header(path: Path) -> dict[str, Any]:
 class _RankReader:
     """Reads the file of one rank."""
 
-    def __init__(self, path: Path, rank: int, builder: RecordingBuilder, communicators: dict[Hashable, int]) -> None:
+    no_end = "the file has no `end`: the rank was killed, or the program is still running."
+
+    def __init__(self, path: str | Path, rank: int, builder: RecordingBuilder, communicators: dict[Hashable, int]) -> None:
         self.path, self.rank, self.builder = path, rank, builder
         self.writer: EventWriter = builder.rank(rank)
         self.shared = communicators  # identity -> index in the recording
@@ -86,17 +103,15 @@ class _RankReader:
         self.seconds = 0.0
         self.ended = False
 
-    def read(self, counter: ByteProgress) -> None:
-        """Read all lines; RecordingError at the first wrong one."""
+    def read(self, lines: Iterable[tuple[int, bytes]]) -> None:
+        """Read all lines, each with its number; RecordingError at the first wrong one."""
         kinds = {
             b"send": self._send, b"recv": self._receive, b"sendrecv": self._sendrecv, b"wait": self._wait,
             b"coll": self._collective, b"skip": self._skip, b"other": self._other, b"site": self._site, b"comm": self._comm,
             b"thread": self._thread, b"end": self._end,
         }  # fmt: skip
         number = 0
-        for number, line in counter.lines(self.path):
-            if number < 3:
-                continue
+        for number, line in lines:
             kind, *_ = line.split(b" ", 1)
             read = kinds.get(kind.strip())
             if read is None or self.ended or not line.endswith(b"\n"):
@@ -106,23 +121,30 @@ class _RankReader:
             except WRONG:
                 self._reject(number, line)
         if not self.ended:
-            reason = "the file has no `end`: the rank was killed, or the program is still running."
-            raise RecordingError(reason, self.path, line=number)
+            self._fail(number, self.no_end)
 
     def _reject(self, number: int, line: bytes) -> NoReturn:
         text = line[:60].decode("utf-8", "replace").strip()
-        raise RecordingError(f"not a line of the recorder: {text!r}.", self.path, line=number) from None
+        self._fail(number, f"not a line of the recorder: {text!r}.")
+
+    def _fail(self, number: int, reason: str) -> NoReturn:
+        raise RecordingError(reason, self.path, line=number) from None
 
     # -- events ----------------------------------------------------------------------------------------------------------
 
     def _times(self, words: Sequence[str]) -> tuple[str, float]:
         """Add the computing time; returns the call site and the duration."""
-        gap, duration = int(words[1]), int(words[2])
-        if gap < 0 or duration < 0:
+        gap, duration = self._seconds(words[1]), self._seconds(words[2])
+        self.writer.compute(gap)
+        self.seconds += gap + duration
+        return self.sites[words[3]], duration
+
+    def _seconds(self, word: str) -> float:
+        """Return a time in seconds."""
+        nanoseconds = int(word)
+        if nanoseconds < 0:
             raise ValueError
-        self.writer.compute(gap * 1e-9)
-        self.seconds += (gap + duration) * 1e-9
-        return self.sites[words[3]], duration * 1e-9
+        return nanoseconds * 1e-9
 
     def _number(self, word: str) -> int:
         """Return the index of a communicator."""
@@ -201,11 +223,9 @@ class _RankReader:
         self.builder.leave_out(words[4])
 
     def _end(self, words: list[str]) -> None:
-        gap = int(words[1])
-        if gap < 0:
-            raise ValueError
-        self.writer.compute(gap * 1e-9)
-        self.seconds += gap * 1e-9
+        gap = self._seconds(words[1])
+        self.writer.compute(gap)
+        self.seconds += gap
         self.ended = True
 
     # -- definitions -----------------------------------------------------------------------------------------------------
@@ -230,6 +250,22 @@ class _RankReader:
         if identity not in self.shared:
             self.shared[identity] = self.builder.communicator(*groups)
         self.comms[words[1]] = self.shared[identity]
+
+
+class _TextReader(_RankReader):
+    """Reads the lines of a rank in a trace."""
+
+    no_end = "it did not complete: it died, or the run failed."
+
+    def _seconds(self, word: str) -> float:
+        seconds = float(word)
+        if not 0 <= seconds < MAX_SECONDS:
+            raise ValueError
+        return seconds
+
+    def _fail(self, number: int, reason: str) -> NoReturn:
+        line = f", line {number:,} of its calls" if number else ""
+        raise RecordingError(f"rank {self.rank}{line}: {reason}", self.path) from None
 
 
 def _request(word: str) -> int | None:

@@ -33,7 +33,7 @@ def test_closed_forms_agree_with_the_schedule(algorithm: Algorithm) -> None:
     """Closed forms and schedule agree exactly, in Fractions, with free combining and without."""
     for case in sampled_cases(algorithm, 1, 2, 3, 8, 13, 22):
         assert disagreement(algorithm, case) is None
-        plan = algorithm.plan(case)
+        plan = algorithm.schedule_for(case)
         assert plan is None or sent_by(plan, case.p - 1) == algorithm.sent(case, case.p - 1)
 
 
@@ -44,7 +44,7 @@ def test_closed_forms_agree_with_the_schedule(algorithm: Algorithm) -> None:
 def test_schedules_conform_to_the_model(algorithm: Algorithm, p: int) -> None:
     """In a round a rank sends at most once and receives at most once, never to itself, and never an empty message."""
     for case in separate_cases(algorithm, p):
-        plan = list(algorithm.plan(case) or ())
+        plan = list(algorithm.schedule_for(case) or ())
         assert model_violation(plan, p) is None
         transfers = list(chain.from_iterable(plan))
         has_tokens = algorithm.operation == "barrier" or algorithm.name == "linear_sync"
@@ -59,7 +59,7 @@ def test_schedules_conform_to_the_model(algorithm: Algorithm, p: int) -> None:
 def test_a_reduction_combines_every_operand(algorithm: Algorithm, p: int) -> None:
     """Each element of the result needs p-1 combinations; reduces and reduce_scatters do exactly that many."""
     for case in separate_cases(algorithm, p):
-        plan = algorithm.plan(case)
+        plan = algorithm.schedule_for(case)
         if plan is None:  # Trivance with two ports: the order of messages depends on timing
             continue
         combined = 0
@@ -97,7 +97,7 @@ def test_closed_combined_is_claimed_only_with_closed_time(algorithm: Algorithm) 
 @for_each("p", [1, 2, 3, 4, 5, 8, 13, 16, 31])
 def test_in_a_barrier_each_arrival_reaches_every_rank(algorithm: Algorithm, p: int) -> None:
     """No rank leaves before all have arrived: information about each arrival reaches every rank."""
-    assert missing_dependency(list(algorithm.plan(Case(p)) or ()), p) is None
+    assert missing_dependency(list(algorithm.schedule_for(Case(p)) or ()), p) is None
 
 
 @for_each("d", range(6))

@@ -60,7 +60,8 @@ def test_key_and_parameters_follow_from_the_function(tmp_path: Path) -> None:
         """Do nothing."""
 
     assert repr(allgatherv_other) == "<inter allgatherv other>"
-    assert allgatherv_other.plan(Case(2, q=2)) is None
+    assert allgatherv_other.schedule_for(Case(2, q=2)) is None
+    assert find("bcast", "chain").plan == find("bcast", "chain").schedule_for  # the earlier name
 
     @algorithm(operation="sort", name="given", in_order=True)
     def unrelated(chain: Any, item: Any, *, order: Any, depth: int = 2) -> None:

@@ -83,7 +83,7 @@ def test_runs_equal_the_schedule(algorithm: Algorithm, size: int) -> None:
     items = [item(7 * rank % 5, rank) for rank in range(size)]
     run = run_chain(lambda chain: algorithm.run(chain, items[chain.rank]), size, fakempi.Hockney(t_s, t_w, eager_limit=0))
     assert run.time == algorithm.time(case, t_s, t_w)
-    assert run.messages == sum(len(transfers) for transfers in algorithm.plan(case) or ())
+    assert run.messages == sum(len(transfers) for transfers in algorithm.schedule_for(case) or ())
     assert run.bytes == sum(algorithm.sent(case, rank) or 0 for rank in range(size))
     assert run_chain(lambda chain: algorithm.run(chain, items[chain.rank]), size, ROUNDS).time == algorithm.rounds(case)
 

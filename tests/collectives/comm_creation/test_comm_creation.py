@@ -78,5 +78,5 @@ def test_closed_forms_equal_the_schedules() -> None:
         for p in (*range(1, 18), 65):
             for q in (0,) if operation == "create_group" else range(1, 18):
                 case = Case(p, q=q)
-                assert algorithm.rounds(case) == longest_chain(algorithm.plan(case) or [], p + q)
-                assert algorithm.time(case, T_S, T_W) == elapsed(algorithm.plan(case) or [], p + q, T_S, T_W)
+                assert algorithm.rounds(case) == longest_chain(algorithm.schedule_for(case) or [], p + q)
+                assert algorithm.time(case, T_S, T_W) == elapsed(algorithm.schedule_for(case) or [], p + q, T_S, T_W)

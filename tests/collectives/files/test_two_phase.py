@@ -109,7 +109,7 @@ def test_messages_accesses_scratch_and_time_equal_the_claims(algorithm: Algorith
         scratch_meter.reset(token)
 
     run = fakempi.run(main, p, cost=COST)
-    assert run.time == algorithm.time(case, T_S, T_W) == elapsed(algorithm.plan(case) or [], p, T_S, T_W)
+    assert run.time == algorithm.time(case, T_S, T_W) == elapsed(algorithm.schedule_for(case) or [], p, T_S, T_W)
     assert [nbytes for _, nbytes in run.sent] == [algorithm.sent(case, rank) for rank in range(p)]
     assert len(file.accesses) == accesses(case)
     if p > 1:  # with one rank, its blocks are one run

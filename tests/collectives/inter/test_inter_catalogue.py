@@ -72,7 +72,7 @@ def test_results_and_claims_of_two_groups_of_up_to_12_ranks(algorithm: Algorithm
 def test_schedules_conform_to_the_model(algorithm: Algorithm) -> None:
     """In a round a process sends at most once and receives at most once, never an empty message, never to itself."""
     for case in sampled_groups(algorithm, (1, 1), (1, 4), (3, 2), (4, 4), (5, 9), count=6):
-        plan = list(algorithm.plan(case) or ())
+        plan = list(algorithm.schedule_for(case) or ())
         assert model_violation(plan, case.ranks) is None
         transfers = [transfer for transfers in plan for transfer in transfers]
         assert algorithm.operation == "barrier" or all(t.nbytes > 0 for t in transfers)

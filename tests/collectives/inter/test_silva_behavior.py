@@ -43,7 +43,7 @@ def test_other_ranks_of_the_roots_group_are_idle(operation: str, backend: Any, d
     idle = [rank for rank in range(case.p) if rank != case.root]
     assert [run.returns[rank] for rank in idle] == [0.0] * len(idle)
     assert [WMPI[operation].sent(case, rank) for rank in idle] == [0] * len(idle)
-    ends = {end for transfers in WMPI[operation].plan(case) or () for t in transfers for end in (t.source, t.dest)}
+    ends = {end for transfers in WMPI[operation].schedule_for(case) or () for t in transfers for end in (t.source, t.dest)}
     assert ends.isdisjoint(idle)
 
 

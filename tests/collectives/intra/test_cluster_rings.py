@@ -47,7 +47,7 @@ def test_one_process_of_a_node_sends_to_others_and_one_receives(cluster: tuple[t
     counts, nodes = cluster
     p, where = len(counts), node_of(nodes, len(counts))
     case = Case(p, counts=counts, parameters={"nodes": nodes, "block_bytes": block})
-    off = [(t.source, t.dest) for transfers in CLUSTER_BLOCKED.plan(case) or () for t in transfers]
+    off = [(t.source, t.dest) for transfers in CLUSTER_BLOCKED.schedule_for(case) or () for t in transfers]
     off = [(source, dest) for source, dest in off if where[source] != where[dest]]
     assert len({source for source, _ in off}) == len({where[source] for source, _ in off})
     assert len({dest for _, dest in off}) == len({where[dest] for _, dest in off})

@@ -25,7 +25,7 @@ def test_rounds_and_times_of_the_schedule_have_the_closed_forms(operation: str, 
     for p in range(1, 67):
         for n in (1, 4):
             case = Case(p, 24 * n, itemsize=8, parameters={"segment_bytes": 24})
-            plan = list(algorithm.plan(case) or ())
+            plan = list(algorithm.schedule_for(case) or ())
             assert algorithm.closed_rounds is not None
             assert algorithm.closed_time is not None
             assert longest_chain(plan, p) == algorithm.closed_rounds(case)

@@ -29,7 +29,7 @@ def test_n_blocks_arrive_in_the_fewest_rounds(p: int) -> None:
     algorithm = find("bcast", "circulant")
     for n in (1, 2, 3, 7, 16):
         case = Case(p, n, parameters={"segment_bytes": 1})
-        rounds = [list(transfers) for transfers in algorithm.plan(case) or ()]
+        rounds = [list(transfers) for transfers in algorithm.schedule_for(case) or ()]
         assert len(rounds) == n - 1 + ceil_log2(p)
         received = [0] * p
         for transfers in rounds:

@@ -126,7 +126,7 @@ def test_recorded_messages_are_those_that_the_algorithm_claims() -> None:
     """The claimed rounds are written by hand and not derived from the code."""
     compared = 0
     for algorithm, case, schedule in recorded(3, 4, 3):
-        rounds = algorithm.plan(case)
+        rounds = algorithm.schedule_for(case)
         if rounds is not None:
             rounds = list(rounds)
             sent = [sum(step.nbytes for step in steps if step.kind == "send") for steps in schedule.steps]

@@ -45,7 +45,7 @@ def compared(schedule: Schedule, case: Case) -> bool:
     algorithm = schedule.algorithm()
     times, sent = emulated(algorithm, case)
     assert [algorithm.sent(case, rank) for rank in range(case.ranks)] == sent or schedule.operation == "alltoallw"
-    plan = algorithm.plan(case)
+    plan = algorithm.schedule_for(case)
     if plan is None:
         assert algorithm.time(case, T_S, T_W, C) is None
         return False
@@ -76,7 +76,7 @@ def test_rounds_agree_with_the_rounds_that_the_catalogue_claims() -> None:
     agreeing = 0
     for algorithm in ALGORITHMS:
         for case in cases(algorithm, 5, 2):
-            derived, claimed = rounds(record(algorithm, case)), algorithm.plan(case)
+            derived, claimed = rounds(record(algorithm, case)), algorithm.schedule_for(case)
             if derived is not None and claimed is not None:
                 claimed = list(claimed)
                 assert clocks(derived, 5, T_S, T_W, C) == clocks(claimed, 5, T_S, T_W, C), (algorithm, case)
@@ -109,7 +109,7 @@ def test_groups_in_the_other_order_have_the_same_claims() -> None:
     case = Case(p=2, q=3, m=16, m_b=8)
     times, sent = emulated(algorithm, case)
     assert [algorithm.sent(case, rank) for rank in range(5)] == sent
-    plan = algorithm.plan(case)
+    plan = algorithm.schedule_for(case)
     assert plan is not None
     assert clocks(plan, 5, T_S, T_W, C) == times
 

@@ -82,7 +82,7 @@ def test_an_algorithm_that_sends_other_data_is_refused() -> None:
 def test_recorded_messages_are_those_that_the_algorithm_claims() -> None:
     """The claimed rounds are written by hand and not derived from the code."""
     for algorithm, case in one_size_each():
-        rounds = algorithm.plan(case)
+        rounds = algorithm.schedule_for(case)
         if rounds is not None:
             rounds = list(rounds)
             sent = [sum(step.nbytes for step in steps if step.kind == "send") for steps in record(algorithm, case).steps]

@@ -37,7 +37,7 @@ def test_runs_equal_the_schedule(algorithm: Algorithm, size: int) -> None:
     case = Case(size, 25)
     run = run_split(algorithm, colors, keys, fakempi.Hockney(t_s=8.0, t_w=0.5, eager_limit=0), widths=(0, 0))
     assert run.time == algorithm.time(case, 8.0, 0.5)
-    assert run.messages == sum(len(transfers) for transfers in algorithm.plan(case) or ())
+    assert run.messages == sum(len(transfers) for transfers in algorithm.schedule_for(case) or ())
     assert run_split(algorithm, colors, keys, ROUNDS, widths=(0, 0)).time == algorithm.rounds(case)
 
 

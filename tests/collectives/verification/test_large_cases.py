@@ -145,7 +145,7 @@ FEW_RANKS: dict[str, tuple[Algorithm, Callable[[Call], bool]]] = {
 }
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("mutant", FEW_RANKS.values(), ids=list(FEW_RANKS))
 def test_mistakes_of_long_messages_and_parameters_are_found(mutant: Any) -> None:
     """On up to 4 ranks."""
@@ -241,13 +241,14 @@ def test_a_long_case_has_the_same_number_of_segments() -> None:
     assert lengthened(Case(40), "bcast") is None
 
 
+@pytest.mark.slow
 def test_long_cases_have_a_limited_number_of_messages() -> None:
     """A block size of a few bytes, computed from the smallest block, would cut a long message into 10,000 pieces."""
     ring = find("allgatherv", "blocked_ring")
     fine = Case(4, counts=(0, 5, 5, 5), itemsize=4, parameters={"block_bytes": smallest(at_least=7)})
     long = lengthened(fine, "allgatherv")
     assert long is not None
-    assert sum(len(transfers) for transfers in ring.plan(long) or ()) > MOST_MESSAGES
+    assert sum(len(transfers) for transfers in ring.schedule_for(long) or ()) > MOST_MESSAGES
     assert long_cases(ring, [fine, replace(fine, parameters={})], 2) == [replace(long, parameters={})]
 
 

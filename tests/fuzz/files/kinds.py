@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from io import StringIO
 from pathlib import Path
@@ -28,8 +29,10 @@ from fakempi.machines.csv_files import write_samples
 from fakempi.machines.samples import Sample
 from fakempi.machines.writing import machine_text
 from fakempi.trace.columns import COMPUTES, REGIONS, TRANSFERS
+from fakempi.trace.packing import packed_texts, unpacked_texts
 from fakempi.trace.record import Trace
 from tests.fuzz.files import archives
+from tests.fuzz.files.mutation import change_json, mutant
 from tests.recordings.allprof_traces import AllprofRank
 from tests.recordings.dumpi_traces import DumpiRank
 
@@ -96,6 +99,42 @@ def _saved(suffix: str, traces: list[Trace]) -> list[bytes]:
         found.append(path.read_bytes())
     path.unlink()
     return found
+
+
+def _program_of_calls(comm: Any, rounds: int) -> None:
+    """Calls with lines of most kinds."""
+    half = comm.Split(comm.rank % 2, -comm.rank)
+    right, left, counts = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size, [comm.rank + 1 for _ in range(comm.size)]
+    for tag in range(rounds):
+        fakempi.compute(1e-6)
+        requests = [comm.Irecv(np.zeros(9), MPI.ANY_SOURCE, tag), comm.Isend(np.zeros(9), right, tag)]
+        half.Allreduce(np.zeros(4), np.ones(4))
+        MPI.Request.Waitall(requests)
+        comm.Sendrecv(np.zeros(9), right, 5, np.zeros(9), left, 5)
+        comm.Alltoallv([np.zeros(sum(counts)), counts], [np.zeros(10), [1, 2, 3, 4]])
+    MPI.Win.Allocate(8, comm=comm).Free()
+
+
+def _traces_with_calls(rounds: int = 1) -> list[Trace]:
+    """Return a trace that `fakempi replay` can execute; times are not measured, so that mutants are always the same."""
+    trace = fakempi.run(_program_of_calls, 4, rounds, trace=True, cpu_scale=1e-30).trace
+    assert trace is not None
+    return [trace]
+
+
+def _mutant_of_calls(data: bytes, random: Random) -> bytes:
+    """Change the lines of a rank, or the table that contains the compressed lines of all ranks."""
+    with suppress(ValueError, TypeError, LookupError):
+        content = json.loads(data)
+        head = content["otherData"]["fakempi"]
+        if random.random() < 0.1:
+            head["recording"] = change_json(head["recording"], random)
+        else:
+            texts = unpacked_texts(head["recording"], len(head["clocks"]))
+            texts[random.randrange(len(texts))] = mutant(texts, random)
+            head["recording"] = packed_texts(texts)
+        return json.dumps(content).encode("utf-8", "surrogatepass")
+    return data
 
 
 def _trace_texts() -> list[bytes]:
@@ -343,6 +382,10 @@ KINDS = (
         ("view", "{}", "--html", "t.html"), ("view", "{}", "--svg", "t.svg"), ("view", "{}", "{}", "--no-pager"),
         ("view", "{}", "--what", "replay", "--no-pager"),
     ], _trace_texts, lambda: _large_trace(".json")),
+    Kind("calls in a trace .json", "t.json", [("replay", "{}")], lambda: _saved(".json", _traces_with_calls()),
+         lambda: _saved(".json", _traces_with_calls(300))[0], _mutant_of_calls),
+    Kind("calls in a trace .npz", "t.npz", [("replay", "{}")], lambda: _saved(".npz", _traces_with_calls()),
+         lambda: _saved(".npz", _traces_with_calls(300))[0], archives.rewrite),
     Kind("trace .npz", "t.npz", [
         ("view", "{}", "--no-pager", "--what", VIEWS, "--width", "90"), ("view", "{}", "--html", "t.html"),
     ], lambda: _saved(".npz", _traces()), lambda: _large_trace(".npz"), archives.rewrite),

@@ -126,7 +126,6 @@ def test_a_custom_table() -> None:
 # -- one algorithm -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.sample
 @pytest.mark.slow
 @for_each("algorithm", INTRA)
 def test_each_algorithm_gives_the_same_results(algorithm: Algorithm) -> None:

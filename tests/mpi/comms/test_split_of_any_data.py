@@ -18,7 +18,7 @@ import fakempi
 from collectives.split import UNDEFINED
 from fakempi import MPI, Hockney
 from fakempi.errors import MPIError, RankError
-from fakempi.isolation import program
+from fakempi.isolation import Program
 from tests.helpers.breadth import examples
 
 COST = Hockney(t_s=1, t_w=0, eager_limit=0)
@@ -181,7 +181,7 @@ def test_a_script_can_split_by_its_classes(tmp_path: Path) -> None:
         "assert part.allgather(comm.rank) == [[2, 0], [3, 1]][comm.rank % 2]\n"
     )
     for algorithms in (None, {"split": "bitonic"}):
-        fakempi.run(program([str(script)]), 4, algorithms=algorithms)
+        fakempi.run(Program([str(script)]), 4, algorithms=algorithms)
 
 
 # -- errors -----------------------------------------------------------------------------------------------------------

@@ -461,7 +461,7 @@ def test_a_thousand_forgotten_requests_are_one_finding() -> None:
     def main(comm: Any) -> None:
         for _ in range(1000):
             comm.isend(None, MPI.PROC_NULL)
-        assert len(comm._process.origins) == 1
+        assert len(comm._process.call_sites) == 1
 
     assert words(main, 2) == [
         "missing-wait: ranks 0-1: isend: the request was never waited for, tested, canceled or freed (2,000 times)"
@@ -519,11 +519,11 @@ if MPI.COMM_WORLD.rank or {all_finalize}:
 
 def script(tmp_path: Any, text: str, n: int) -> list[str]:
     """The findings of a script."""
-    from fakempi.isolation.program import program
+    from fakempi.isolation.program import Program
 
     path = tmp_path / "work.py"
     path.write_text(text)
-    return [str(one) for one in fakempi.run(program([str(path)]), n).findings]
+    return [str(one) for one in fakempi.run(Program([str(path)]), n).findings]
 
 
 def test_leaks_of_spawned_processes_are_found(tmp_path: Any) -> None:

@@ -7,7 +7,7 @@ from argparse import ONE_OR_MORE, PARSER, REMAINDER, SUPPRESS, ZERO_OR_MORE, Act
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from fakempi.apps.cli.completion.values import Candidate, Place, commands, values
+from fakempi.apps.cli.completion.values import Candidate, TypedValue, commands, values
 from fakempi.apps.cli.parser import make_parser
 
 MANY = (ONE_OR_MORE, ZERO_OR_MORE)
@@ -55,10 +55,10 @@ def _of_command(name: str, command: ArgumentParser, before: Sequence[str], last:
         if not equals or action is None:
             yield from _options(command, last)
             return
-        found = values(Place(name, action, value, walk.arguments))
+        found = values(TypedValue(name, action, value, walk.arguments))
         yield from ((text if text.startswith(":") else f"{option}={text}", about) for text, about in found)
     elif (action := walk.action or _positional(command, len(walk.arguments))) is not None:
-        yield from values(Place(name, action, last, walk.arguments))
+        yield from values(TypedValue(name, action, last, walk.arguments))
 
 
 def _walk(command: ArgumentParser, words: Iterable[str]) -> Walk:

@@ -16,7 +16,7 @@ FILES = (":files", "")
 """In place of the files in a directory, which the shell knows how to complete."""
 
 
-class Place(NamedTuple):
+class TypedValue(NamedTuple):
     """A value that is being typed."""
 
     command: str
@@ -25,17 +25,17 @@ class Place(NamedTuple):
     arguments: list[str]  # positional ones before it
 
 
-Values = Callable[[Place], Iterable[Candidate]]
+Values = Callable[[TypedValue], Iterable[Candidate]]
 
 
-def values(place: Place) -> Iterator[Candidate]:
-    """Yield the values that begin with the text of the place."""
-    action = place.action
+def values(typed: TypedValue) -> Iterator[Candidate]:
+    """Yield the values that begin with the typed text."""
+    action = typed.action
     if action.choices is not None:
         found: Iterable[Candidate] = [(str(choice), "") for choice in action.choices]
     else:
-        found = source(place.command, action)(place)
-    yield from (each for each in found if each == FILES or each[0].startswith(place.text))
+        found = source(typed.command, action)(typed)
+    yield from (each for each in found if each == FILES or each[0].startswith(typed.text))
 
 
 def source(command: str, action: Action) -> Values:
@@ -44,16 +44,16 @@ def source(command: str, action: Action) -> Values:
     return known or BY_METAVAR[str(action.metavar)]
 
 
-def _nothing(place: Place) -> Iterable[Candidate]:
+def _nothing(typed: TypedValue) -> Iterable[Candidate]:
     """Numbers, times and other texts without names."""
     return ()
 
 
-def _files(place: Place) -> Iterable[Candidate]:
+def _files(typed: TypedValue) -> Iterable[Candidate]:
     return [FILES]
 
 
-def _commands(place: Place) -> Iterable[Candidate]:
+def _commands(typed: TypedValue) -> Iterable[Candidate]:
     return commands(make_parser())
 
 
@@ -64,11 +64,11 @@ def commands(parser: ArgumentParser) -> Iterator[Candidate]:
             yield from ((str(each.dest), each.help or "") for each in action._get_subactions())  # type: ignore[attr-defined]  # private
 
 
-def _cost_models(place: Place) -> Iterator[Candidate]:
+def _cost_models(typed: TypedValue) -> Iterator[Candidate]:
     """Yield names of models, and after a name the parameters of that model."""
     from fakempi.core.options import MODELS
 
-    name, colon, given = place.text.partition(":")
+    name, colon, given = typed.text.partition(":")
     if not colon:
         yield from ((model, _first_sentence(MODELS[model])) for model in MODELS)
         yield FILES
@@ -94,25 +94,25 @@ def _algorithms() -> dict[str, list[str]]:
     return found
 
 
-def _operations(place: Place) -> Iterator[Candidate]:
+def _operations(typed: TypedValue) -> Iterator[Candidate]:
     yield from ((operation, "") for operation in _algorithms())
     yield FILES
 
 
-def _operation_and_name(place: Place) -> Iterator[Candidate]:
+def _operation_and_name(typed: TypedValue) -> Iterator[Candidate]:
     """Yield `operation/name` in two steps."""
-    operation, slash, _ = place.text.partition("/")
+    operation, slash, _ = typed.text.partition("/")
     known = _algorithms()
     yield from ((f"{each}/", "") for each in known if not slash)
     yield from ((f"{operation}/{name}", "") for name in known.get(operation, ()) if slash)
     yield FILES
 
 
-def _requests(place: Place) -> Iterator[Candidate]:
+def _requests(typed: TypedValue) -> Iterator[Candidate]:
     """Yield parts of `table,operation=name,...`."""
     from fakempi.tuning import TABLES
 
-    begin, part = _last_part(place.text)
+    begin, part = _last_part(typed.text)
     operation, equals, _ = part.partition("=")
     known = {each: names for each, names in _algorithms().items() if ":" not in each}
     if equals:
@@ -127,50 +127,50 @@ def _last_part(text: str) -> tuple[str, str]:
     return text[: text.rfind(",") + 1], text[text.rfind(",") + 1 :]
 
 
-def _list_of(names: Callable[[Place], Iterable[Candidate]]) -> Values:
+def _list_of(names: Callable[[TypedValue], Iterable[Candidate]]) -> Values:
     """Return the values of a list with commas."""
 
-    def listed(place: Place) -> Iterator[Candidate]:
-        begin, _ = _last_part(place.text)
-        yield from ((f"{begin}{name}", about) for name, about in names(place) if (name, about) != FILES)
+    def listed(typed: TypedValue) -> Iterator[Candidate]:
+        begin, _ = _last_part(typed.text)
+        yield from ((f"{begin}{name}", about) for name, about in names(typed) if (name, about) != FILES)
 
     return listed
 
 
-def _of_this_operation(place: Place) -> Iterable[Candidate]:
-    return [(name, "") for name in _algorithms().get("".join(place.arguments[:1]), ())]
+def _of_this_operation(typed: TypedValue) -> Iterable[Candidate]:
+    return [(name, "") for name in _algorithms().get("".join(typed.arguments[:1]), ())]
 
 
-def _distributions(place: Place) -> Iterator[Candidate]:
+def _distributions(typed: TypedValue) -> Iterator[Candidate]:
     from collectives.distributions import DISTRIBUTIONS
 
     yield from ((name, _first_sentence(function)) for name, function in DISTRIBUTIONS.items())
     yield "all", "all of them"
 
 
-def _kinds(place: Place) -> Iterable[Candidate]:
+def _kinds(typed: TypedValue) -> Iterable[Candidate]:
     from fakempi.apps.lint.rules.catalogue import TITLES
     from fakempi.core.reports.findings import KINDS
 
     return [*KINDS.items(), *TITLES.items()]
 
 
-def _codes(place: Place) -> Iterable[Candidate]:
+def _codes(typed: TypedValue) -> Iterable[Candidate]:
     from fakempi.apps.lint.rules.catalogue import TITLES
 
     return TITLES.items()
 
 
-def _in_the_help(place: Place) -> Iterable[Candidate]:
+def _in_the_help(typed: TypedValue) -> Iterable[Candidate]:
     """Names that the help of an option lists."""
-    return [(name, "") for name in str(place.action.help).split(", ")]
+    return [(name, "") for name in str(typed.action.help).split(", ")]
 
 
-def _formats(place: Place) -> Iterable[Candidate]:
+def _formats(typed: TypedValue) -> Iterable[Candidate]:
     return [(name, "") for name in ("text", "json", "json:")]
 
 
-def _comparisons(place: Place) -> Iterable[Candidate]:
+def _comparisons(typed: TypedValue) -> Iterable[Candidate]:
     return [(name, "") for name in ("output", "lines", "none", "across")]
 
 

@@ -18,7 +18,7 @@ from fakempi.apps.cli.searches.recorded_input import RecordedInput
 from fakempi.errors import DeadlockError, RankError, RunTimeoutError
 from fakempi.errors.plurals import counted
 from fakempi.extensions.disturbance import Disturbance
-from fakempi.isolation import program
+from fakempi.isolation import Program
 
 CLEAN, FAILS, SO_FAR = 0, 1, 4
 
@@ -83,7 +83,7 @@ class DisturbedCheck:
 
     def _observed(self, nprocs: int, disturbance: Disturbance) -> Observed:
         options = self.options
-        script = program(self.command, share=options.share, private=options.private, mpi=options.mpi)
+        script = Program(self.command, share=options.share, private=options.private, mpi=options.mpi)
         self.runs += 1
         return observe(script, nprocs, options, self.recorded, disturbance)
 

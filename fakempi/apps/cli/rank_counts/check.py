@@ -25,7 +25,7 @@ from fakempi.apps.cli.searches.search import explored
 from fakempi.apps.cli.workers import workers
 from fakempi.errors.plurals import counted
 from fakempi.errors.tracebacks import all_shown
-from fakempi.isolation import Program, program
+from fakempi.isolation import Program
 from fakempi.modelcheck.search.exploration import Exploration
 
 
@@ -106,7 +106,7 @@ class NumberedCheck:
 
     def _program(self) -> Program:
         options = self.options
-        return program(self.command, share=options.share, private=options.private, mpi=options.mpi)
+        return Program(self.command, share=options.share, private=options.private, mpi=options.mpi)
 
     def _refusal(self, nprocs: int, exploration: Exploration) -> str:
         """Return the message with which the program rejects this number; empty if it does not."""

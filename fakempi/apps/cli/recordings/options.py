@@ -11,6 +11,8 @@ REPLAY = """\
 examples:
   mpiexec -n 8 python -m fakempi.record -o recording work.py
   fakempi replay recording                            on the default machine
+  fakempi run -n 64 --cpu-scale 1 --trace t.json work.py
+  fakempi replay t.json                               a run on the emulator
   fakempi replay recording --cost cluster.toml --ranks-per-node 32
   fakempi replay recording --algorithms allreduce=ring,bcast=binomial
   fakempi replay recording --scale 2                  computing twice as fast
@@ -37,7 +39,8 @@ exit code: 0, or 2 if the recording is invalid, or cannot be replayed.
 def add_replay(replay: ArgumentParser) -> None:
     """Add the options to a parser."""
     replay.add_argument(
-        "recording", metavar="TRACE", help="a recording, or a trace of liballprof or DUMPI: a directory or file"
+        "recording", metavar="TRACE", help="a recording, a trace of a run with --cpu-scale, or one of liballprof or DUMPI: "
+        "a directory or file",
     )
     replay.add_argument(
         "--cost", dest="costs", metavar="MODEL", action="append", help="cost model of the machine; see below "

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import gettempdir
 
 from fakempi.apps.course.course import Course, course_error
 from fakempi.apps.course.worker_start import ROOT
@@ -27,10 +28,20 @@ def _has_exercises(path: Path, course: Course) -> bool:
 
 
 def hidden(directories: Sequence[Path]) -> tuple[Path, ...]:
-    """Return the directories that contain submissions, except those that contain Python or fakempi."""
-    parents = {path.resolve().parent for path in directories}
-    needed = [Path(path or os.curdir).resolve() for path in (ROOT, sys.prefix, sys.base_prefix, sys.executable, *sys.path)]
-    return tuple(sorted(each for each in parents if not any(path.is_relative_to(each) for path in needed)))
+    """Return directories that contain the submissions, and nothing that a check needs: Python, fakempi, temporary files.
+
+    That is the parent of a submission, which often contains more of the class, or else the submission itself.
+    """
+    paths = (ROOT, sys.prefix, sys.base_prefix, sys.executable, gettempdir(), *sys.path)
+    needed = [Path(path or os.curdir).resolve() for path in paths]
+
+    def may_be_hidden(path: Path) -> bool:
+        return not any(other.is_relative_to(path) for other in needed)
+
+    found = set()
+    for path in map(Path.resolve, directories):
+        found.update([each for each in (path.parent, path) if may_be_hidden(each)][:1])
+    return tuple(sorted(found))
 
 
 def labels(directories: Sequence[Path]) -> list[str]:

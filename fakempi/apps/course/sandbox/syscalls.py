@@ -55,7 +55,7 @@ def confine() -> bool:
     """Install the filter in this thread and those that it starts; return whether the system has one."""
     if sys.platform != "linux" or platform.machine() not in ARCHITECTURES:
         return False
-    code = program(platform.machine(), os.getpid())
+    code = filter_program(platform.machine(), os.getpid())
     text = ctypes.create_string_buffer(code, len(code))
     header = struct.pack("HxxxxxxP", len(code) // 8, ctypes.addressof(text))
     libc = ctypes.CDLL(None)
@@ -63,7 +63,7 @@ def confine() -> bool:
     return bool(libc.prctl(SECCOMP, FILTER, header, 0, 0) == 0)
 
 
-def program(machine: str, process: int) -> bytes:
+def filter_program(machine: str, process: int) -> bytes:
     """Return the filter: each rule tests the number of the call, and returns if it applies."""
     numbers = ARCHITECTURES[machine]
     lines = [

@@ -51,7 +51,6 @@ class FileClass:
     bases: list[FileClass] = field(default_factory=list)
     methods: dict[str, FileFunction] = field(default_factory=dict)
     attributes: Variables = field(default_factory=dict)
-    has_unknown_base: bool = False
 
     def method(self, name: str) -> FileFunction | None:
         """Return a method, also of a base class of the file."""

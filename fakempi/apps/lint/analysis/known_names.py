@@ -11,8 +11,6 @@ PURE = {
     "tuple", "zip", "ceil", "floor",
 }  # fmt: skip
 BUILTINS = frozenset(dir(builtins))
-NUMERIC = {"numpy", "np", "math", "numpy.linalg", "scipy", "cupy", "operator"}
-"""Modules whose functions compute their results from their arguments."""
 WITHOUT_MPI = {
     *(name for name in sys.stdlib_module_names), "numpy", "scipy", "matplotlib", "h5py", "pandas", "yaml", "tqdm", "pytest",
 }  # fmt: skip

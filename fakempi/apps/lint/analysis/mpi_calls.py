@@ -59,8 +59,6 @@ COMMUNICATOR_NAMES = {"comm", "mpi_comm", "mpicomm", "world_comm", "comm_world",
 RANK_NAMES = {"rank", "my_rank", "myrank", "mpi_rank", "world_rank", "comm_rank", "RANK"}
 SIZE_NAMES = {"comm_size", "mpi_size", "world_size", "nprocs"}
 METHODS = COLLECTIVES | SENDS | RECEIVES | EXCHANGES | HARMLESS
-ABORTS = {"Abort", "_exit", "abort", "kill"}
-"""Calls that end all ranks, or after which no path continues."""
 
 
 def family(operation: str) -> str:

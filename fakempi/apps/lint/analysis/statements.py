@@ -100,8 +100,7 @@ class StatementExecutor(AssignmentExecutor):
 
     def _do_classdef(self, node: ast.ClassDef) -> None:
         bases = [self.evaluate(each).definition for each in node.bases]
-        ours = [each for each in bases if isinstance(each, FileClass)]
-        found = FileClass(node, ours, has_unknown_base=len(ours) < len(bases))
+        found = FileClass(node, [each for each in bases if isinstance(each, FileClass)])
         for each in node.body:
             if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 found.methods[each.name] = FileFunction(each, {}, found)

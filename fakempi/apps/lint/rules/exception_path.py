@@ -29,10 +29,11 @@ Fix: move the collective call out of `try`, or call `comm.Abort()` in the handle
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from itertools import chain
 
 from fakempi.apps.lint.analysis import mpi_calls
-from fakempi.apps.lint.analysis.events import Event, LocalCall, MpiCall, PathEnd, TryEvents
+from fakempi.apps.lint.analysis.events import Event, MpiCall, PathEnd, TryEvents
 from fakempi.apps.lint.analysis.file_analysis import FileAnalysis
 from fakempi.apps.lint.analysis.rank_values import ANY, BY_NAME, RankDependence
 from fakempi.apps.lint.findings import LintFinding, finding
@@ -57,15 +58,9 @@ ALL_RANKS = RankDependence(frozenset({ANY, BY_NAME}), "", 0)
 def check(analysis: FileAnalysis) -> Iterator[LintFinding]:
     """Yield the findings of this rule."""
     for function in analysis.functions:
-        yield from _in_block(function.events)
-
-
-def _in_block(events: Sequence[Event]) -> Iterator[LintFinding]:
-    for event in events:
-        if isinstance(event, TryEvents):
-            yield from _of_try(event)
-        for part in [event.body] if isinstance(event, LocalCall) else paths.parts_of(event):
-            yield from _in_block(part)
+        for event in chain.from_iterable(paths.blocks(function.events)):
+            if isinstance(event, TryEvents):
+                yield from _of_try(event)
 
 
 def _of_try(attempt: TryEvents) -> Iterator[LintFinding]:

@@ -97,6 +97,20 @@ def collective_calls(events: Sequence[Event], why: RankDependence, within: str =
                 yield from collective_calls(part, why, within)
 
 
+def blocks(events: Sequence[Event], of_all_ranks: bool = False) -> Iterator[Sequence[Event]]:
+    """Yield a list of events and the lists inside it; `of_all_ranks`: not those in branches that only some ranks take."""
+    yield events
+    for event in events:
+        if not (of_all_ranks and isinstance(event, BranchEvents) and event.value.depends is not None):
+            for part in inside(event):
+                yield from blocks(part, of_all_ranks)
+
+
+def inside(event: Event) -> list[list[Event]]:
+    """Return the lists of events inside an event, also those of a function that it calls."""
+    return [event.body] if isinstance(event, LocalCall) else parts_of(event)
+
+
 def parts_of(event: Event) -> list[list[Event]]:
     """Return the lists of events inside an event of the same function."""
     if isinstance(event, BranchEvents):

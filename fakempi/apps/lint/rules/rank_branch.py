@@ -29,7 +29,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from fakempi.apps.lint.analysis.events import BranchEvents, Event, LocalCall
+from fakempi.apps.lint.analysis.events import BranchEvents, Event
 from fakempi.apps.lint.analysis.file_analysis import FileAnalysis
 from fakempi.apps.lint.findings import LintFinding, finding
 from fakempi.apps.lint.rules import paths
@@ -42,7 +42,8 @@ FIX = "make the same collective calls in both branches, or move them out of the 
 def check(analysis: FileAnalysis) -> Iterator[LintFinding]:
     """Yield the findings of this rule."""
     for function in analysis.functions:
-        yield from _in_block(function.events)
+        for events in paths.blocks(function.events):
+            yield from _in_block(events)
 
 
 def _in_block(events: Sequence[Event]) -> Iterator[LintFinding]:
@@ -53,8 +54,6 @@ def _in_block(events: Sequence[Event]) -> Iterator[LintFinding]:
             accepted.update(map(id, together))
             if not together:
                 yield from _of_branch(event)
-        for part in [event.body] if isinstance(event, LocalCall) else paths.parts_of(event):
-            yield from _in_block(part)
 
 
 def _partners(branch: BranchEvents, rest: Sequence[Event]) -> list[BranchEvents]:

@@ -22,10 +22,12 @@ Fix: give all ranks the same number of passes, for example the maximum from `all
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from itertools import chain
 
-from fakempi.apps.lint.analysis.events import Event, LocalCall, Repetition
+from fakempi.apps.lint.analysis.events import Repetition
 from fakempi.apps.lint.analysis.file_analysis import FileAnalysis
+from fakempi.apps.lint.analysis.rank_values import RankDependence
 from fakempi.apps.lint.findings import LintFinding, finding
 from fakempi.apps.lint.rules import paths
 from fakempi.apps.lint.rules.rank_branch import shortened
@@ -38,20 +40,17 @@ FIX = "give all ranks the same number of passes (the maximum from allreduce), or
 def check(analysis: FileAnalysis) -> Iterator[LintFinding]:
     """Yield the findings of this rule."""
     for function in analysis.functions:
-        yield from _in_block(function.events)
+        for event in chain.from_iterable(paths.blocks(function.events)):
+            if isinstance(event, Repetition) and event.depends is not None:
+                yield from _of_loop(event, event.depends)
 
 
-def _in_block(events: Sequence[Event]) -> Iterator[LintFinding]:
-    for event in events:
-        if isinstance(event, Repetition) and event.depends is not None:
-            why = event.depends
-            calls = list(paths.collective_calls(event.body, why))
-            if calls and not paths.always_aborts(event.body):
-                yield finding(
-                    CODE, event.node,
-                    f"{calls[0]} is called in a loop whose number of passes differs between ranks: `{shortened(event.what)}`"
-                    f" ({why.reason}, line {why.line})",
-                    (paths.described("in each pass", event.body, why), "on a rank with fewer passes: no such call"), FIX,
-                )  # fmt: skip
-        for part in [event.body] if isinstance(event, LocalCall) else paths.parts_of(event):
-            yield from _in_block(part)
+def _of_loop(loop: Repetition, why: RankDependence) -> Iterator[LintFinding]:
+    calls = list(paths.collective_calls(loop.body, why))
+    if calls and not paths.always_aborts(loop.body):
+        yield finding(
+            CODE, loop.node,
+            f"{calls[0]} is called in a loop whose number of passes differs between ranks: `{shortened(loop.what)}`"
+            f" ({why.reason}, line {why.line})",
+            (paths.described("in each pass", loop.body, why), "on a rank with fewer passes: no such call"), FIX,
+        )  # fmt: skip

@@ -20,10 +20,11 @@ Fix: pass the same root on all ranks.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from itertools import chain
 
 from fakempi.apps.lint.analysis import formulas, mpi_calls
-from fakempi.apps.lint.analysis.events import BranchEvents, Event, LocalCall, MpiCall
+from fakempi.apps.lint.analysis.events import MpiCall
 from fakempi.apps.lint.analysis.file_analysis import FileAnalysis
 from fakempi.apps.lint.findings import LintFinding, finding
 from fakempi.apps.lint.rules import paths
@@ -39,17 +40,9 @@ def check(analysis: FileAnalysis) -> Iterator[LintFinding]:
     """Yield the findings of this rule. Methods are checked where they are called: a method may run on one rank only."""
     for function in analysis.functions:
         if "." not in function.name:
-            yield from _in_block(function.events)
-
-
-def _in_block(events: Sequence[Event]) -> Iterator[LintFinding]:
-    for event in events:
-        if isinstance(event, MpiCall) and event.operation in mpi_calls.ROOTED:
-            yield from _of_call(event)
-        if isinstance(event, BranchEvents) and event.value.depends is not None:
-            continue  # in a branch for one rank, that rank may be the root
-        for part in [event.body] if isinstance(event, LocalCall) else paths.parts_of(event):
-            yield from _in_block(part)
+            for event in chain.from_iterable(paths.blocks(function.events, of_all_ranks=True)):  # a branch may be the root's
+                if isinstance(event, MpiCall) and event.operation in mpi_calls.ROOTED:
+                    yield from _of_call(event)
 
 
 def _of_call(call: MpiCall) -> Iterator[LintFinding]:

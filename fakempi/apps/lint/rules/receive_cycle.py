@@ -27,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from fakempi.apps.lint.analysis import formulas, mpi_calls
-from fakempi.apps.lint.analysis.events import BranchEvents, Event, LocalCall, MpiCall, OtherCall
+from fakempi.apps.lint.analysis.events import BranchEvents, Event, MpiCall, OtherCall
 from fakempi.apps.lint.analysis.file_analysis import FileAnalysis
 from fakempi.apps.lint.findings import LintFinding, finding
 from fakempi.apps.lint.rules import paths
@@ -58,7 +58,7 @@ def _first_message(events: Sequence[Event]) -> tuple[MpiCall, Sequence[Event]] |
         if isinstance(event, BranchEvents) and _holds_on_all_ranks(event):
             parts = [event.body]
         else:
-            parts = [event.body] if isinstance(event, LocalCall) else paths.parts_of(event)
+            parts = paths.inside(event)
         if any(map(_has_messages, parts)):
             differs = len(parts) != 1
             return None if differs else _first_message(parts[0])
@@ -77,7 +77,7 @@ def _has_messages(events: Sequence[Event]) -> bool:
             return True
         if isinstance(event, OtherCall) and event.may_communicate:
             return True
-        if any(map(_has_messages, [event.body] if isinstance(event, LocalCall) else paths.parts_of(event))):
+        if any(map(_has_messages, paths.inside(event))):
             return True
     return False
 

@@ -23,10 +23,10 @@ Fix: use `sendrecv`, or `isend` and a wait after the receive; or let even ranks 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from fakempi.apps.lint.analysis import formulas, mpi_calls
-from fakempi.apps.lint.analysis.events import BranchEvents, Event, LocalCall, MpiCall
+from fakempi.apps.lint.analysis.events import MpiCall
 from fakempi.apps.lint.analysis.file_analysis import FileAnalysis
 from fakempi.apps.lint.analysis.rank_values import AbstractValue
 from fakempi.apps.lint.findings import LintFinding, finding
@@ -42,18 +42,10 @@ MESSAGES = mpi_calls.SENDS | mpi_calls.RECEIVES | mpi_calls.EXCHANGES
 def check(analysis: FileAnalysis) -> Iterator[LintFinding]:
     """Yield the findings of this rule."""
     for function in analysis.functions:
-        yield from _in_block(function.events)
-
-
-def _in_block(events: Sequence[Event]) -> Iterator[LintFinding]:
-    messages = [event for event in events if isinstance(event, MpiCall) and event.operation in MESSAGES]
-    if len(messages) > 1:
-        yield from _first_of(messages)
-    for event in events:
-        if isinstance(event, BranchEvents) and event.value.depends is not None:
-            continue  # not all ranks run this block
-        for part in [event.body] if isinstance(event, LocalCall) else paths.parts_of(event):
-            yield from _in_block(part)
+        for events in paths.blocks(function.events, of_all_ranks=True):
+            messages = [event for event in events if isinstance(event, MpiCall) and event.operation in MESSAGES]
+            if len(messages) > 1:
+                yield from _first_of(messages)
 
 
 def _first_of(messages: list[MpiCall]) -> Iterator[LintFinding]:

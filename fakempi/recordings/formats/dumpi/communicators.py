@@ -17,7 +17,6 @@ from fakempi.recordings.formats.dumpi.records import Record
 NULL, WORLD, SELF = 1, 2, 3
 """Numbers of communicators."""
 
-EMPTY_GROUP = 2
 DEEPEST = 1000
 """Groups that were made from groups more often than this are unknown."""
 

@@ -14,7 +14,6 @@ from fakempi.recordings.recording import RecordingBuilder
 POLL = 20e-6
 """Seconds between two tests or probes below which they are a polling loop, as in our own recorder."""
 
-FIRST_USER_OP = 15
 MODES = {"Send": "standard", "Rsend": "standard", "Bsend": "buffered", "Ssend": "synchronous"}
 LOCAL_NAMES = """
 Init Init_thread Finalize Initialized Finalized Wtime Wtick Probe Iprobe Cancel Test_cancelled Abort Pcontrol Address
