@@ -13,7 +13,7 @@ from collectives.catalogue.card import REDUCTION_LABEL, read_card
 from collectives.catalogue.case import Case as Case  # algorithm modules import all names for claims from here
 from collectives.catalogue.case import Parameters
 from collectives.catalogue.case import UnsupportedCaseError as UnsupportedCaseError
-from collectives.catalogue.conditions import any_case, combines_nothing, no_list, no_scratch
+from collectives.catalogue.conditions import any_case, combines_nothing, no_scratch
 from collectives.catalogue.schedule import Rounds, Seconds, elapsed, longest_chain, sent_by
 
 
@@ -27,7 +27,6 @@ class Claims(TypedDict, total=False):
     closed_sent: Callable[[Case, int], int | None]
     closed_time: Callable[[Case, Seconds, Seconds], Seconds | None]
     closed_combined: Callable[[Case], int | None]
-    listed_blocks: Callable[[Case], int]
 
 
 class ScheduleAndScratch(TypedDict):
@@ -66,8 +65,6 @@ class Algorithm:
         Whether operands are combined in rank order, so that any op may be used.
     root
         The only root that the algorithm supports, such as that of a schedule file; None if it supports all.
-    listed_blocks
-        Number of blocks that the schedule lists before its first round: making it takes longer than its messages suggest.
 
     Examples
     --------
@@ -92,7 +89,6 @@ class Algorithm:
     kind: str = "intra"
     holds: Callable[[Case], int] | None = None
     root: int | None = None
-    listed_blocks: Callable[[Case], int] = no_list
 
     def __call__(self, *args: Any, **options: Any) -> Any:
         """Run the algorithm: `allgather_ring(comm, sendbuf, recvbuf)`."""

@@ -27,9 +27,9 @@ class ArrayRound(Sequence[Transfer]):
     True
     """
 
-    def __init__(self, source: Any, dest: Any, nbytes: Any, combined: Any = 0, start: Any = 0) -> None:
+    def __init__(self, source: Any, dest: Any, nbytes: Any, combined: Any = 0, start: Any = 0, first_part: Any = 0) -> None:
         self.columns = np.zeros((FIELDS, len(source)), np.int64)  # a row for each field
-        for row, values in zip(self.columns, (source, dest, nbytes, combined, start), strict=False):
+        for row, values in zip(self.columns, (source, dest, nbytes, combined, start, first_part), strict=True):
             row[:] = values
 
     def __len__(self) -> int:
@@ -58,6 +58,30 @@ def nonempty_round(source: Ints, dest: Ints, nbytes: Ints, combined: Any = 0, st
     return result
 
 
+def columns_of(transfers: Round) -> Ints:
+    """A round as an array: a column for each transfer, a row for each field."""
+    if isinstance(transfers, ArrayRound):
+        return transfers.columns
+    return np.fromiter(chain.from_iterable(transfers), np.int64, FIELDS * len(transfers)).reshape(-1, FIELDS).T
+
+
+def in_groups(transfers: Round, groups: Sequence[Sequence[int]]) -> ArrayRound:
+    """A round that each of several groups has: rank i of a group is `group[i]`.
+
+    >>> in_groups([Transfer(0, 1, 5)], [[7, 4], [2, 3]]) == [Transfer(7, 4, 5), Transfer(2, 3, 5)]
+    True
+    """
+    columns, ranks = columns_of(transfers), np.array(groups)
+    return ArrayRound(*(ranks[:, each].ravel() for each in columns[:2]), *np.tile(columns[2:], len(groups)))
+
+
+def joined(rounds: Sequence[Round]) -> Round:
+    """Several rounds as one, an array if one of them is."""
+    if any(isinstance(each, ArrayRound) for each in rounds):
+        return ArrayRound(*np.concatenate([columns_of(each) for each in rounds], axis=1))
+    return list(chain.from_iterable(rounds))
+
+
 def starts_twice(layout: Layout, itemsize: int) -> Ints:
     """The starts, in bytes, of 2 p blocks and the end of the last one: the p blocks of a layout, twice in succession.
 
@@ -80,10 +104,7 @@ def with_combinations(transfers: Round) -> Ints:
     >>> with_combinations(transfers)[len(Transfer._fields):].tolist()
     [[4, 0, 1], [4, 0, 3]]
     """
-    if isinstance(transfers, ArrayRound):
-        columns = transfers.columns
-    else:
-        columns = np.fromiter(chain.from_iterable(transfers), np.int64, FIELDS * len(transfers)).reshape(-1, FIELDS).T
+    columns = columns_of(transfers)
     _, _, nbytes, combined, _, first_part = columns
     if not combined.any():
         return columns

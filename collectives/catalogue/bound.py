@@ -48,7 +48,6 @@ def bound(algorithm: Algorithm, parameters: Mapping[str, Any]) -> Algorithm:
         closed_sent=algorithm.closed_sent and with_parameters(algorithm.closed_sent),
         closed_time=algorithm.closed_time and with_parameters(algorithm.closed_time),
         closed_combined=with_parameters(algorithm.closed_combined),
-        listed_blocks=with_parameters(algorithm.listed_blocks),
         parameters={**algorithm.parameters, **parameters},
         holds=algorithm.holds and with_parameters(algorithm.holds),
     )

@@ -11,6 +11,7 @@ from itertools import chain, islice, zip_longest
 from typing import NamedTuple, TypeAlias
 
 from collectives.catalogue.algorithm import Algorithm, Case, Claims
+from collectives.catalogue.array_round import ArrayRound, in_groups, joined
 from collectives.catalogue.conditions import no_scratch
 from collectives.catalogue.schedule import Combining, LinearPhase, PrepostedRound, Round, Rounds, Streams, renumbered
 
@@ -46,7 +47,7 @@ def phased_claims(
     def unsupported(case: Case) -> str | None:
         if reason := why_unsupported(case):
             return reason
-        for _, algorithm, part in chain.from_iterable(phases(case)):
+        for _, algorithm, part in chain.from_iterable(map(alike, phases(case))):
             if reason := algorithm.why_unsupported(part):
                 return f"{algorithm.operation} {algorithm.name}: {reason}"
         return None
@@ -55,8 +56,8 @@ def phased_claims(
         later = chain.from_iterable(islice(phases(case), 1, None))
         if any(serves_as_ready(group.algorithm) for group in later):
             return None
-        plans = [[(group.ranks, group.algorithm.plan(group.case)) for group in phase] for phase in phases(case)]
-        known = [[(ranks, plan) for ranks, plan in phase if plan is not None] for phase in plans]
+        plans = [[(groups, algorithm.plan(part)) for groups, algorithm, part in alike(phase)] for phase in phases(case)]
+        known = [[(groups, plan) for groups, plan in phase if plan is not None] for phase in plans]
         if [*map(len, plans)] != [*map(len, known)]:
             return None
         both = zip_longest(map(at_once, known), own_rounds(case), fillvalue=())
@@ -83,19 +84,44 @@ def serves_as_ready(algorithm: Algorithm) -> bool:
     return any(serves_as_ready(part) for part in parts)
 
 
-def at_once(plans: Sequence[tuple[Sequence[int], Rounds]]) -> Iterator[Round]:
-    """The schedules of disjoint groups as one schedule of all ranks.
+def alike(phase: Phase) -> list[tuple[list[Sequence[int]], Algorithm, Case]]:
+    """The groups of a phase; consecutive groups that run an algorithm in the same case are together: their plans are equal.
+
+    On 2,048 nodes, making a plan for each takes longer than the simulation of the messages.
+    """
+    found: list[tuple[list[Sequence[int]], Algorithm, Case]] = []
+    for ranks, algorithm, case in phase:
+        if found and found[-1][1] is algorithm and found[-1][2] == case:
+            found[-1][0].append(ranks)
+        else:
+            found.append(([ranks], algorithm, case))
+    return found
+
+
+def at_once(plans: Sequence[tuple[Sequence[Sequence[int]], Rounds]]) -> Iterator[Round]:
+    """The schedules of disjoint groups as one schedule of all ranks; several groups may have the same one.
 
     >>> from collectives.catalogue.schedule import Transfer
-    >>> one = [[Transfer(0, 1, 5)], [Transfer(1, 0, 5)]]
-    >>> [[transfer[:2] for transfer in transfers] for transfers in at_once([([2, 3], one), ([7, 4], one)])]
-    [[(2, 3), (7, 4)], [(3, 2), (4, 7)]]
+    >>> one, other = [[Transfer(0, 1, 5)], [Transfer(1, 0, 5)]], [[Transfer(0, 1, 5)]]
+    >>> [[transfer[:2] for transfer in transfers] for transfers in at_once([([[2, 3], [7, 4]], one), ([[0, 1]], other)])]
+    [[(2, 3), (7, 4), (0, 1)], [(3, 2), (4, 7)]]
     """
-    for rounds in zip_longest(*([renumbered(each, ranks) for each in plan] for ranks, plan in plans), fillvalue=()):
+    for each_plan in zip_longest(*(_in_groups(plan, groups) for groups, plan in plans), fillvalue=()):
+        rounds = list(chain.from_iterable(each_plan))
         # The groups are independent, so entries that are not plain rounds may precede the rounds of other groups.
         yield from (each for each in rounds if isinstance(each, (Streams, LinearPhase, Combining)))
         plain = [each for each in rounds if not isinstance(each, (Streams, LinearPhase, Combining))]
         for preposted in (True, False):
-            joined = list(chain.from_iterable(each for each in plain if isinstance(each, PrepostedRound) == preposted))
-            if joined:
-                yield PrepostedRound(joined) if preposted else joined
+            every = joined([each for each in plain if isinstance(each, PrepostedRound) == preposted])
+            if len(every):
+                yield PrepostedRound(every) if preposted else every
+
+
+def _in_groups(plan: Rounds, groups: Sequence[Sequence[int]]) -> Iterator[list[Round]]:
+    """The rounds of a plan, with the numbers of each group: one entry for all groups where that is possible."""
+    for transfers in plan:
+        is_plain = not isinstance(transfers, (Streams, LinearPhase, Combining, PrepostedRound))
+        if is_plain and (len(groups) > 1 or isinstance(transfers, ArrayRound)):
+            yield [in_groups(transfers, groups)]
+        else:
+            yield [renumbered(transfers, ranks) for ranks in groups]

@@ -76,11 +76,6 @@ def combines_nothing(case: Case) -> int:
     return 0
 
 
-def no_list(case: Case) -> int:
-    """`listed_blocks` of a schedule without lists of blocks."""
-    return 0
-
-
 def no_scratch(case: Case, rank: int) -> int:
     """`scratch` of an algorithm without scratch memory."""
     return 0

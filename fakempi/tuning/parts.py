@@ -100,7 +100,6 @@ def by_table(part: Algorithm, whole: Facts, take: Take) -> Algorithm:
         closed_time=closed("closed_time"),
         closed_combined=lambda case: taken(case).closed_combined(case),
         kind=part.kind,
-        listed_blocks=lambda case: taken(case).listed_blocks(case),
     )
 
 

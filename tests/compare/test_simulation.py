@@ -13,6 +13,7 @@ import fakempi
 from collectives import CATALOGUE, Algorithm, Case, UnsupportedCaseError
 from fakempi import Dragonfly, FatTree, Hockney, LogGP, Torus, TwoLevel
 from fakempi.apps.compare.benchmark_loop import makespan
+from fakempi.apps.compare.instants import makespan_by_instants
 from fakempi.apps.compare.link_simulation import makespan_on_links
 from fakempi.apps.compare.simulation import simulated_makespan
 from fakempi.apps.compare.timing import as_called
@@ -84,6 +85,46 @@ def test_rounds_on_links_have_the_makespan_of_the_code(operation: str) -> None:
             determined += 1
             assert found == makespan(used, case, cost), (algorithm, p, cost)
     assert determined > 4
+
+
+LEVELS = (
+    TwoLevel(4), TwoLevel(5, eager_limit=0), TwoLevel(3, eager_limit=16, network_gap=1e-7),
+    TwoLevel(8, inter=Hockney(t_s=1e-7, t_w=3e-8), intra=Hockney(t_s=1e-6, t_w=0.0)),
+    TwoLevel(placement=[rank * 7 % 5 for rank in range(24)], inter=Hockney(t_s=0.0, t_w=1e-6), eager_limit=32),
+)  # fmt: skip
+
+
+@pytest.mark.quick(1)
+@pytest.mark.parametrize("operation", ["allgather", "allreduce", "alltoallv", "bcast", "reduce_scatter", "barrier"])
+def test_instants_in_arrays_have_the_makespan_of_single_messages(operation: str) -> None:
+    """Messages queue for nodes and input ports, eager messages arrive early, and others wait for their receives."""
+    determined = 0
+    for number, algorithm in enumerate(each for each in INTRA if each.operation == operation):
+        for p, cost in zip((23, 12, 16, 24, 9), LEVELS[number % 5 :] + LEVELS[: number % 5], strict=True):
+            used, case = as_called(algorithm, ("intra", operation), case_of(algorithm, p), cost)
+            names = {each.name for each in fields(case)} - {"p", "parameters"}
+            arguments = {name: getattr(case, name) for name in names}
+            try:
+                used.check(case)
+                schedule = ScheduleArrays(p, partial(Choice(used, case.parameters).phases, p, **arguments))
+                found = makespan_by_instants(schedule, cost, fewest=0)
+            except (UnsupportedCaseError, Undetermined):
+                continue
+            determined += 1
+            assert found == makespan_on_links(schedule, cost), (algorithm, p, cost)
+    assert determined > 4
+
+
+def test_large_symmetric_cases_take_points_in_time_and_others_single_messages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A schedule with few messages in a round, or at a time, is left to the simulation of single messages."""
+    bruck, cost = next(each for each in INTRA if each.operation == "allgather" and each.name == "bruck"), TwoLevel(32)
+    schedules = {p: ScheduleArrays(p, partial(Choice(bruck, {}).phases, p, m=8, commutative=True)) for p in (256, 1024)}
+    assert makespan_by_instants(schedules[1024], cost) == makespan_on_links(schedules[1024], cost)
+    with pytest.raises(Undetermined, match="few messages in a round"):
+        makespan_by_instants(schedules[256], cost)
+    monkeypatch.setattr("fakempi.apps.compare.instants.ALLOWED", -10_000)
+    with pytest.raises(Undetermined, match="few messages move at a time"):
+        makespan_by_instants(schedules[1024], cost)
 
 
 def test_user_defined_cost_models_and_two_groups_run_the_code() -> None:

@@ -19,6 +19,6 @@ Source   Chen, Zhang, Zhang, Yuan, Performance evaluation of allgather algorithm
 
 from collectives.catalogue.conditions import even_only
 from collectives.patterns.plans.families import planned_allgatherv
-from collectives.patterns.plans.neighbors import neighbor_steps
+from collectives.patterns.plans.neighbors import neighbor_plan
 
-allgatherv_neighbor_exchange = planned_allgatherv(__name__, neighbor_steps, why_unsupported=even_only)
+allgatherv_neighbor_exchange = planned_allgatherv(__name__, neighbor_plan, why_unsupported=even_only)

@@ -18,7 +18,7 @@ Source   Thakur, Rabenseifner, Gropp, Optimization of Collective Communication O
          Journal of High Performance Computing Applications 19 (2005), doi:10.1177/1094342005051521
 """
 
-from collectives.patterns.butterflies.doubling import doubling_steps
+from collectives.patterns.butterflies.doubling_rounds import doubling_plan
 from collectives.patterns.plans.families import planned_allgatherv
 
-allgatherv_recursive_doubling = planned_allgatherv(__name__, doubling_steps)
+allgatherv_recursive_doubling = planned_allgatherv(__name__, doubling_plan)

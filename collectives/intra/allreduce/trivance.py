@@ -37,15 +37,14 @@ from collectives.catalogue.conditions import commutative_only
 from collectives.catalogue.declaration import algorithm
 from collectives.patterns.plans.block_plans import (
     BlockExchange,
-    BlockExchanges,
     join_blocks,
     packed,
     space_for,
     total,
     unpack,
 )
-from collectives.patterns.plans.plan_claims import allreduce_by, allreduce_claims, blocks_of_all_ranks
-from collectives.patterns.plans.shifted_plans import shifted_steps, trivance_shifts
+from collectives.patterns.plans.plan_claims import CasePlan, allreduce_by, allreduce_claims
+from collectives.patterns.plans.shifted_plans import shifted_steps, trivance_plan, trivance_shifts
 from collectives.tools.blocks import Layout, load
 from collectives.tools.blocks import scratch as spare_memory
 from collectives.tools.messages import is_empty, wait_all
@@ -81,11 +80,8 @@ def _longest(pieces: Layout, groups: Sequence[Sequence[BlockExchange]]) -> int:
     return max((total(pieces, blocks) for blocks in messages), default=0)
 
 
-def steps_of(case: Case, rank: int) -> BlockExchanges:
-    return shifted_steps(trivance_shifts(case.p), rank, case.p)
-
-
-ONE_PORT = allreduce_claims(steps_of)
+PLAN = CasePlan.of(trivance_plan)
+ONE_PORT = allreduce_claims(PLAN)
 
 
 def _with_one_port(claim: Callable[..., T | None]) -> Callable[..., T | None]:
@@ -107,7 +103,7 @@ def why_unsupported(case: Case) -> str | None:
 
 def closed_sent(case: Case, rank: int) -> int:
     pieces = Layout.nearly_equal(case.elements, case.p)
-    messages = [blocks for step in steps_of(case, rank) for blocks in (step.sent, step.received)]
+    messages = [blocks for step in PLAN.steps_of(case, rank) for blocks in (step.sent, step.received)]
     return sum(total(pieces, blocks) for blocks in messages) * case.itemsize
 
 
@@ -119,7 +115,6 @@ def closed_sent(case: Case, rank: int) -> int:
     closed_sent=closed_sent,
     closed_time=_with_one_port(ONE_PORT["closed_time"]),
     closed_combined=_with_one_port(ONE_PORT["closed_combined"]),
-    listed_blocks=blocks_of_all_ranks,
 )
 def allreduce_trivance(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, ports: int = 1, tag: int = 0) -> None:
     """Leave the result in `recvbuf` on every rank; if `sendbuf` is None, `recvbuf` holds the operand."""

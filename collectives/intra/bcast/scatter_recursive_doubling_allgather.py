@@ -25,11 +25,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
 from collectives.catalogue.algorithm import Case
+from collectives.catalogue.array_round import nonempty_round
 from collectives.catalogue.declaration import algorithm
-from collectives.catalogue.schedule import Round, Seconds, Transfer, without_empty
+from collectives.catalogue.schedule import Round, Seconds
 from collectives.patterns.binomial import scatter_pieces, scatter_pieces_schedule
 from collectives.patterns.butterflies.doubling import doubling_steps
+from collectives.patterns.butterflies.doubling_rounds import doubling_rounds
+from collectives.patterns.plans.array_plans import sizes_of
 from collectives.tools.blocks import Layout
 from collectives.tools.messages import exchange
 from collectives.tools.numbers import floor_log2, is_power_of_two
@@ -44,9 +49,10 @@ def _ends(blocks: Sequence[int]) -> tuple[int, int]:
 def schedule(case: Case) -> Iterator[Round]:
     p, pieces = case.p, Layout.nearly_equal(case.elements, case.p)
     yield from scatter_pieces_schedule(pieces, case.itemsize, case.root)
-    for steps in zip(*(doubling_steps(p, v) for v in range(p)), strict=True):
-        sizes = [(v, step.dest, pieces.size(*_ends(step.sent)) * case.itemsize) for v, step in enumerate(steps)]
-        yield without_empty(Transfer((case.root + v) % p, (case.root + dest) % p, nbytes) for v, dest, nbytes in sizes)
+    ranks = (case.root + np.arange(p)) % p  # by place v
+    for messages in doubling_rounds(p):
+        dest, nbytes = messages(sizes_of(pieces, case.itemsize))
+        yield nonempty_round(ranks, ranks[dest], nbytes)
 
 
 def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:

@@ -12,10 +12,9 @@ otherwise they are packed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from collectives.catalogue.schedule import Round, Transfer, without_empty
 from collectives.patterns.reductions import combine, join
 from collectives.tools.blocks import Layout, scratch
 from collectives.tools.messages import exchange
@@ -170,17 +169,3 @@ def partial_results(steps: BlockExchanges) -> int:
         waiting = waiting.difference(step.received).union(step.sent)
         max_waiting = max(max_waiting, len(waiting))
     return max_waiting
-
-
-def gather_rounds(layout: Layout, itemsize: int, plan: Sequence[BlockExchanges]) -> Iterator[Round]:
-    """The schedule of `gather_planned`, for the steps of all ranks."""
-    for steps in zip(*plan, strict=True):
-        sizes = [(r, step.dest, total(layout, step.sent) * itemsize) for r, step in enumerate(steps)]
-        yield without_empty(Transfer(*size) for size in sizes)
-
-
-def reduce_rounds(layout: Layout, itemsize: int, plan: Sequence[BlockExchanges]) -> Iterator[Round]:
-    """The schedule of `reduce_planned` and `reduce_bounded`: a rank combines all data that it receives."""
-    for steps in reversed(list(zip(*plan, strict=True))):
-        sizes = [(r, step.source, total(layout, step.received) * itemsize) for r, step in enumerate(steps)]
-        yield without_empty(Transfer(r, dest, nbytes, nbytes) for r, dest, nbytes in sizes)

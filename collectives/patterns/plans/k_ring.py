@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
+from typing import Final
+
+import numpy as np
 
 from collectives.catalogue.algorithm import Case
+from collectives.catalogue.array_round import Ints
+from collectives.patterns.plans.array_plans import Plan, PlanRound
 from collectives.patterns.plans.block_plans import BlockExchange
 
 GROUP = 2
@@ -28,11 +34,6 @@ def k_ring_steps(p: int, k: int, rank: int) -> list[BlockExchange]:
     return list(_rounds(p, k, rank)) if p > 1 else []
 
 
-def k_ring_plan(p: int, rank: int, *, k: int = GROUP) -> list[BlockExchange]:
-    """The plan with groups of k ranks."""
-    return k_ring_steps(p, k, rank)
-
-
 def _rounds(p: int, k: int, rank: int) -> Iterator[BlockExchange]:
     first_rank, i = rank - rank % k, rank % k
     left, right = first_rank + (i - 1) % k, first_rank + (i + 1) % k
@@ -42,3 +43,31 @@ def _rounds(p: int, k: int, rank: int) -> Iterator[BlockExchange]:
             yield BlockExchange((rank + k) % p, ((first_block + k) % p + i,), (rank - k) % p, (first_block + i,))
         for step in range(k - 1):
             yield BlockExchange(right, (first_block + (i - step) % k,), left, (first_block + (i - step - 1) % k,))
+
+
+def k_ring_rounds(p: int, k: int) -> list[PlanRound]:
+    """The rounds of all ranks, in arrays."""
+    messages: list[PlanRound] = []
+    for distance in range(0, p, k) if p > 1 else ():
+        messages += [partial(_between, k, distance)] if distance else []
+        messages += [partial(_within, k, distance, step) for step in range(k - 1)]
+    return messages
+
+
+def _between(k: int, distance: int, sizes: Ints) -> tuple[Ints, Ints]:
+    ranks, p = np.arange(len(sizes)), len(sizes)
+    return (ranks + k) % p, sizes[(ranks - distance + k) % p]
+
+
+def _within(k: int, distance: int, step: int, sizes: Ints) -> tuple[Ints, Ints]:
+    ranks, p = np.arange(len(sizes)), len(sizes)
+    first_rank, i = ranks - ranks % k, ranks % k
+    return first_rank + (i + 1) % k, sizes[(first_rank - distance) % p + (i - step) % k]
+
+
+def _steps(p: int, rank: int, *, k: int = GROUP) -> list[BlockExchange]:
+    return k_ring_steps(p, k, rank)
+
+
+k_ring_plan: Final = Plan(_steps, k_ring_rounds)
+"""The plan with groups of k ranks."""

@@ -10,10 +10,15 @@ rank whose digit is larger by i, and receives from the rank whose digit is small
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from functools import partial
+from typing import Final, NamedTuple
+
+import numpy as np
 
 from collectives.catalogue.algorithm import Case
+from collectives.catalogue.array_round import Ints
 from collectives.patterns.folding import Fold
+from collectives.patterns.plans.array_plans import Plan, PlanRound, sums_of_runs
 from collectives.patterns.plans.block_plans import BlockExchange
 
 RADIX = 4
@@ -72,11 +77,6 @@ def multiplying_steps(p: int, k: int, rank: int) -> list[BlockExchange]:
     return list(_steps(p, phases(p, k), folded(p, k), rank))
 
 
-def multiplying_plan(p: int, rank: int, *, k: int = RADIX) -> list[BlockExchange]:
-    """The plan with groups of up to k ranks."""
-    return multiplying_steps(p, k, rank)
-
-
 def nobody_folded(case: Case) -> bool:
     """Whether all ranks remain, so that all send the same number of blocks."""
     return folded(case.p, radix_of(case)).excess == 0
@@ -102,3 +102,46 @@ def _steps(p: int, stages: list[DigitExchange], fold: Fold, rank: int) -> Iterat
         yield idle
     else:
         yield BlockExchange(neighbor, others, neighbor, ()) if stays else BlockExchange(neighbor, (), neighbor, others)
+
+
+def multiplying_rounds(p: int, k: int) -> list[PlanRound]:
+    """The rounds of all ranks, in arrays."""
+    fold = folded(p, k)
+    exchanges = [partial(_exchange, fold, phase, shift) for phase in phases(p, k) for shift in range(1, phase.size)]
+    return [partial(_fold_in, fold), *exchanges, partial(_fold_out, fold)]
+
+
+def _fold_in(fold: Fold, sizes: Ints) -> tuple[Ints, Ints]:
+    dest, nbytes = np.arange(len(sizes)), np.zeros_like(sizes)
+    sends = slice(1, 2 * fold.excess, 2)
+    dest[sends] -= 1
+    nbytes[sends] = sizes[sends]
+    return dest, nbytes
+
+
+def _exchange(fold: Fold, phase: DigitExchange, shift: int, sizes: Ints) -> tuple[Ints, Ints]:
+    index = np.arange(fold.core)
+    digit = index // phase.width % phase.size
+    peer = index + ((digit + shift) % phase.size - digit) * phase.width
+    first = index - index % phase.width
+    ranks, firsts, ends = (each + np.minimum(each, fold.excess) for each in (index, first, first + phase.width))
+    dest, nbytes = np.arange(len(sizes)), np.zeros_like(sizes)
+    dest[ranks] = peer + np.minimum(peer, fold.excess)
+    nbytes[ranks] = sums_of_runs(sizes, firsts, ends)
+    return dest, nbytes
+
+
+def _fold_out(fold: Fold, sizes: Ints) -> tuple[Ints, Ints]:
+    dest, nbytes = np.arange(len(sizes)), np.zeros_like(sizes)
+    sends = slice(0, 2 * fold.excess, 2)
+    dest[sends] += 1
+    nbytes[sends] = sizes.sum() - sizes[1 : 2 * fold.excess : 2]
+    return dest, nbytes
+
+
+def _steps_with(p: int, rank: int, *, k: int = RADIX) -> list[BlockExchange]:
+    return multiplying_steps(p, k, rank)
+
+
+multiplying_plan: Final = Plan(_steps_with, multiplying_rounds)
+"""The plan with groups of up to k ranks."""

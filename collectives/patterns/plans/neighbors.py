@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Final
+
+import numpy as np
+
+from collectives.catalogue.array_round import Ints
+from collectives.patterns.plans.array_plans import Plan, PlanRound
 from collectives.patterns.plans.block_plans import BlockExchange
 
 
@@ -25,3 +32,23 @@ def _newest_pair(rank: int, i: int, p: int) -> int:
     """The number of the pair of blocks that a rank received in round i; in round 0, the pair with its own block."""
     offset = (i + 1) // 2 * (-1 if (rank + i) % 2 else 1)
     return (rank // 2 + offset) % (p // 2)
+
+
+def neighbor_rounds(p: int) -> list[PlanRound]:
+    """The rounds of all ranks, in arrays."""
+    return [_first_round, *[partial(_pair_round, i) for i in range(1, p // 2)]] if p > 1 else []
+
+
+def _first_round(sizes: Ints) -> tuple[Ints, Ints]:
+    return np.arange(len(sizes)) ^ 1, sizes
+
+
+def _pair_round(i: int, sizes: Ints) -> tuple[Ints, Ints]:
+    ranks, p = np.arange(len(sizes)), len(sizes)
+    offset = i // 2 * (1 - 2 * ((ranks + i - 1) % 2))  # as in `_newest_pair`, of the round before
+    pairs = sizes[0::2] + sizes[1::2]
+    return (ranks + 1 - 2 * ((ranks + i) % 2)) % p, pairs[(ranks // 2 + offset) % (p // 2)]
+
+
+neighbor_plan: Final = Plan(neighbor_steps, neighbor_rounds)
+"""The plan of neighbor exchange."""

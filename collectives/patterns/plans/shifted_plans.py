@@ -7,10 +7,14 @@ rank r - skip and receives block r + skip + y (mod p) from rank r + skip. Rank r
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final, NamedTuple
 
+import numpy as np
+
+from collectives.catalogue.array_round import Ints
 from collectives.catalogue.conditions import positive
+from collectives.patterns.plans.array_plans import Plan, PlanRound, shifted_sums
 from collectives.patterns.plans.block_plans import BlockExchange
 from collectives.tools.numbers import ceil_log2
 
@@ -33,6 +37,16 @@ def shifted_steps(shifts: Sequence[Shift], rank: int, p: int) -> list[BlockExcha
         )
         for skip, offsets in shifts
     ]
+
+
+def shifted_rounds(shifts: Sequence[Shift]) -> list[PlanRound]:
+    """The rounds of all ranks, in arrays."""
+    return [partial(_messages, shift) for shift in shifts]
+
+
+def _messages(shift: Shift, sizes: Ints) -> tuple[Ints, Ints]:
+    p = len(sizes)
+    return (np.arange(p) - shift.skip) % p, shifted_sums(sizes, shift.offsets)
 
 
 def spreading(skips: Iterable[Sequence[int]], p: int) -> list[Shift]:
@@ -119,11 +133,19 @@ AGGREGATION = 8
 positive_aggregation_only: Final = positive("aggregation")
 
 
-def pat_plan(p: int, rank: int, *, aggregation: int = AGGREGATION) -> list[BlockExchange]:
-    """The plan of PAT."""
+def _pat_steps(p: int, rank: int, *, aggregation: int = AGGREGATION) -> list[BlockExchange]:
     return shifted_steps(pat_shifts(p, aggregation), rank, p)
 
 
-def sparbit_plan(p: int, rank: int) -> list[BlockExchange]:
-    """The plan of Sparbit."""
-    return shifted_steps(sparbit_shifts(p), rank, p)
+pat_plan: Final = Plan(_pat_steps, lambda p, aggregation: shifted_rounds(pat_shifts(p, aggregation)))
+"""The plan of PAT."""
+
+sparbit_plan: Final = Plan(
+    lambda p, rank: shifted_steps(sparbit_shifts(p), rank, p), lambda p: shifted_rounds(sparbit_shifts(p))
+)
+"""The plan of Sparbit."""
+
+trivance_plan: Final = Plan(
+    lambda p, rank: shifted_steps(trivance_shifts(p), rank, p), lambda p: shifted_rounds(trivance_shifts(p))
+)
+"""The plan of Trivance."""

@@ -11,12 +11,16 @@ If p is odd, the ring has p-1 ranks: rank p-1 first sends its block to rank p-2,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import product
 from math import prod
-from typing import TypeAlias
+from typing import Any, Final, TypeAlias
+
+import numpy as np
 
 from collectives.catalogue.algorithm import Case
+from collectives.catalogue.array_round import Ints
+from collectives.patterns.plans.array_plans import Plan, PlanRound, mirrored_sums
 from collectives.patterns.plans.block_plans import BlockExchange
 from collectives.patterns.plans.negabinary import swing_offsets, swing_peer
 
@@ -100,14 +104,69 @@ def swing_steps(p: int, dims: Dims, rank: int) -> list[BlockExchange]:
     return [BlockExchange(last, (), last, (last,)), *inner, BlockExchange(last, others, last, ())]
 
 
-def swing_plan(p: int, rank: int, *, dims: Dims = ()) -> list[BlockExchange]:
-    """The plan of Swing on a ring, or on a torus of these extents."""
+def swing_rounds(p: int, dims: Dims) -> list[PlanRound]:
+    """The rounds of all ranks, in arrays."""
+    if dims or p % 2 == 0:
+        return _torus_rounds(tuple(dims) or (p,))
+    if p == 1:
+        return []
+    return [_first_round, *[partial(_ring_round, messages) for messages in _torus_rounds((p - 1,))], _last_round]
+
+
+def _torus_rounds(dims: tuple[int, ...]) -> list[PlanRound]:
+    rounds: list[PlanRound] = []
+    held = [[0] for _ in dims]  # by dimension: offsets of the coordinates of the blocks that a rank has
+    for axis, number in _order(dims):
+        s, offsets = swing_offsets(dims[axis])[number]
+        seen = [tuple(each) for each in (*held[:axis], offsets, *held[axis + 1 :])]
+        rounds.append(partial(_torus_round, dims, axis, s, seen))
+        held[axis] += offsets
+    return rounds
+
+
+def _torus_round(
+    dims: tuple[int, ...], axis: int, s: int, offsets: Sequence[Sequence[int]], sizes: Ints
+) -> tuple[Ints, Ints]:
+    """A round of all ranks in one dimension; a rank sends the blocks that its peer lacks, in an order seen from the peer."""
+    sums: Any = sizes.reshape(dims)
+    for number, each in enumerate(offsets):
+        sums = np.apply_along_axis(mirrored_sums, number, sums, each)
+    peers = [swing_peer(x, s, dims[axis]) for x in range(dims[axis])]
+    dest = np.arange(len(sizes)).reshape(dims).take(peers, axis)
+    return dest.ravel(), sums.take(peers, axis).ravel()
+
+
+def _first_round(sizes: Ints) -> tuple[Ints, Ints]:
+    """The last rank sends its block to the rank before it."""
+    return _one_message(len(sizes) - 1, len(sizes) - 2, sizes[-1], len(sizes))
+
+
+def _ring_round(messages: PlanRound, sizes: Ints) -> tuple[Ints, Ints]:
+    """A round of the ring without the last rank, whose block is part of that of the rank before it."""
+    dest, nbytes = messages(np.append(sizes[:-2], sizes[-2] + sizes[-1]))
+    return np.append(dest, len(dest)), np.append(nbytes, 0)
+
+
+def _last_round(sizes: Ints) -> tuple[Ints, Ints]:
+    """The last rank receives all other blocks."""
+    return _one_message(len(sizes) - 2, len(sizes) - 1, sizes[:-1].sum(), len(sizes))
+
+
+def _one_message(source: int, dest: int, nbytes: int, p: int) -> tuple[Ints, Ints]:
+    dests, sent = np.arange(p), np.zeros(p, np.int64)
+    dests[source], sent[source] = dest, nbytes
+    return dests, sent
+
+
+def _steps(p: int, rank: int, *, dims: Dims = ()) -> list[BlockExchange]:
     return swing_steps(p, dims, rank)
 
 
-def bine_plan(p: int, rank: int) -> list[BlockExchange]:
-    """The plan of Bine: that of Swing on a ring."""
-    return swing_steps(p, (), rank)
+swing_plan: Final = Plan(_steps, swing_rounds)
+"""The plan of Swing on a ring, or on a torus of these extents."""
+
+bine_plan: Final = Plan(lambda p, rank: swing_steps(p, (), rank), lambda p: swing_rounds(p, ()))
+"""The plan of Bine: that of Swing on a ring."""
 
 
 def _with_last(blocks: tuple[int, ...], last: int) -> tuple[int, ...]:

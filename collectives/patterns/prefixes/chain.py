@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collectives.catalogue.algorithm import Case, Claims
-from collectives.catalogue.conditions import no_list, positive_segments_only
+from collectives.catalogue.conditions import positive_segments_only
 from collectives.catalogue.schedule import Round, Transfer
 from collectives.patterns.reductions import combine
 from collectives.patterns.segmented import chain_rounds, chain_steps, chain_time, segments_of
@@ -79,7 +79,6 @@ def chain_claims(*, inclusive: bool) -> Claims:
         schedule=schedule,
         scratch=memory,
         why_unsupported=positive_segments_only,
-        listed_blocks=no_list,
         closed_rounds=chain_rounds,
         closed_sent=lambda case, rank: case.m if rank < case.p - 1 else 0,
         closed_time=chain_time,

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from collectives.catalogue.algorithm import Case, Claims
 from collectives.catalogue.closed_forms import one_message_per_round
-from collectives.catalogue.conditions import any_case, no_list
+from collectives.catalogue.conditions import any_case
 from collectives.catalogue.schedule import Round, Transfer
 from collectives.patterns.reductions import combine, join
 from collectives.tools.blocks import check_same_size, copy_of, scratch
@@ -61,7 +61,6 @@ def prefix_claims(*, inclusive: bool) -> Claims:
         schedule=schedule,
         scratch=lambda case, rank: 2 * case.m if case.p > 1 else 0,
         why_unsupported=any_case,
-        listed_blocks=no_list,
         closed_sent=lambda case, rank: case.m * sum(rank ^ (1 << k) < case.p for k in range(ceil_log2(case.p))),
         closed_combined=combined,
         **one_message_per_round(ceil_log2),

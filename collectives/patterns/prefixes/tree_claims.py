@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collectives.catalogue.algorithm import Case, Claims
-from collectives.catalogue.conditions import no_list, positive_segments_only
+from collectives.catalogue.conditions import positive_segments_only
 from collectives.catalogue.schedule import Round, Seconds, Transfer, message
 from collectives.patterns.prefixes.tree_places import TreePlace, copies_operand, edge_rounds, keeps_prefix, tree_place
 from collectives.patterns.segmented import segments_of
@@ -21,7 +21,6 @@ def tree_claims(*, inclusive: bool) -> Claims:
         schedule=lambda case: _schedule(case, inclusive=inclusive),
         scratch=lambda case, rank: _scratch(case, rank, inclusive=inclusive),
         why_unsupported=positive_segments_only,
-        listed_blocks=no_list,
         closed_rounds=tree_rounds,
         closed_sent=_sent,
         closed_time=_time,

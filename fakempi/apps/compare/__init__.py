@@ -15,7 +15,8 @@ elements         the element type of a comparison
 timing           the time of one algorithm in one case: claimed, emulated, or both
 search           the best segment sizes of pipelined algorithms
 simulation       the time of an algorithm from its schedule, without running its code
-link_simulation  the same for rounds on links, faster
+instants         the same for rounds on two levels, all messages of an instant in arrays
+link_simulation  the same for rounds on links, one message after the other
 link_routes      messages between nodes, and the links that they take
 jobs             runs timings in this process or on an executor
 sweep            all cases of a comparison, their times, and the fastest algorithms

@@ -1,8 +1,8 @@
 """The makespan of an algorithm from its schedule, without running its code on any rank.
 
-All ranks start at time 0, and there are no other messages. There are three methods, and the first that applies is used:
-numpy arrays (`extensions.fused.array_clocks`), rounds on a network with links (`link_simulation`), and an event simulation
-of the steps of each rank. All methods give the same time as a run of the code.
+All ranks start at time 0, and there are no other messages. There are four methods, and the first that applies is used:
+rounds in arrays (`extensions.fused.array_clocks`), points in time in arrays (`instants`), rounds on a network with links
+(`link_simulation`), and an event simulation of the steps of each rank. All give the same time as a run of the code.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 
 from collectives import Algorithm, Case, UnsupportedCaseError
 from collectives.catalogue.schedule import Seconds
+from fakempi.apps.compare.instants import makespan_by_instants
 from fakempi.apps.compare.link_simulation import makespan_on_links
 from fakempi.core.gc_tuning import fewer_collections
 from fakempi.core.kernel.agenda import Agenda
@@ -49,7 +50,7 @@ def simulated_makespan(algorithm: Algorithm, case: Case, cost: CostModel) -> Sec
             # Raises Unsupported if the schedule does not determine when which pieces of the operands are combined.
             Reduction(schedule, algorithm.operation, case.itemsize, elements)
         with fewer_collections(case.p):
-            for method in (_in_arrays, makespan_on_links):
+            for method in (_in_arrays, makespan_by_instants, makespan_on_links):
                 try:
                     return method(schedule, cost)
                 except Undetermined:

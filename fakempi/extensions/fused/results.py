@@ -18,6 +18,9 @@ from fakempi.extensions.fused.programs import FusedProgram, Round, Steps
 from fakempi.mpi.collective.block_sizes import BlockSizes
 from fakempi.mpi.collective.fused_case import REDUCING, SYNCHRONIZING
 
+TO_ROOT = ("reduce", "gather", "gatherv")
+"""Operations in which only the root receives data."""
+
 
 class Results:
     """The data of one call. `store` is called when a rank enters the call, `write` when it leaves."""
@@ -60,6 +63,9 @@ class Results:
             return
         if not arrays or not self.program.transfers_data or self.phantoms:
             return
+        if self.root != rank and self.operation in TO_ROOT and len(self.groups) == 1:  # most ranks of these calls
+            self._leave_copy(rank)
+            return
         operation, root, own = self.operation, self.root, int(rank not in self.groups[0])  # `own` and `source`: groups
         source, place = len(self.groups) - 1 - own, (rank - self.groups[own].start, len(self.groups[own]), own)
         if operation in ("scan", "exscan"):
@@ -98,7 +104,8 @@ class Results:
 
     def steps(self, rank: int, sizes: BlockSizes) -> Steps:
         """The steps of a rank, with blocks of these sizes."""
-        return self.program.sized_steps(rank, sizes)
+        program = self.program
+        return program.sized_steps(rank, sizes) if program.case.sized else program.steps(rank)
 
     def compute(self) -> None:
         """Compute the result of a call that all ranks have entered."""

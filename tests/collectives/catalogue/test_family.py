@@ -72,8 +72,8 @@ def test_parameters_reach_the_shared_code_after_the_check(module: ModuleType) ->
 
 def test_claims_read_the_values_that_a_case_has() -> None:
     """`chosen` has no values of other parameters."""
-    assert chosen(swing_plan, Case(4, parameters={"k": 3})) == {"dims": ()}
-    assert chosen(swing_plan, Case(4, parameters={"dims": (2, 2)})) == {"dims": (2, 2)}
+    assert chosen(swing_plan.steps, Case(4, parameters={"k": 3})) == {"dims": ()}
+    assert chosen(swing_plan.steps, Case(4, parameters={"dims": (2, 2)})) == {"dims": (2, 2)}
 
 
 def test_members_of_one_family_are_different_algorithms() -> None:
