@@ -60,7 +60,7 @@ def phased_claims(
         known = [[(groups, plan) for groups, plan in phase if plan is not None] for phase in plans]
         if [*map(len, plans)] != [*map(len, known)]:
             return None
-        both = zip_longest(map(at_once, known), own_rounds(case), fillvalue=())
+        both = zip_longest(map(merged_schedules, known), own_rounds(case), fillvalue=())
         return chain.from_iterable(chain.from_iterable(both))
 
     def scratch(case: Case, rank: int) -> int:
@@ -98,12 +98,13 @@ def alike(phase: Phase) -> list[tuple[list[Sequence[int]], Algorithm, Case]]:
     return found
 
 
-def at_once(plans: Sequence[tuple[Sequence[Sequence[int]], Rounds]]) -> Iterator[Round]:
+def merged_schedules(plans: Sequence[tuple[Sequence[Sequence[int]], Rounds]]) -> Iterator[Round]:
     """The schedules of disjoint groups as one schedule of all ranks; several groups may have the same one.
 
     >>> from collectives.catalogue.schedule import Transfer
     >>> one, other = [[Transfer(0, 1, 5)], [Transfer(1, 0, 5)]], [[Transfer(0, 1, 5)]]
-    >>> [[transfer[:2] for transfer in transfers] for transfers in at_once([([[2, 3], [7, 4]], one), ([[0, 1]], other)])]
+    >>> merged = merged_schedules([([[2, 3], [7, 4]], one), ([[0, 1]], other)])
+    >>> [[transfer[:2] for transfer in transfers] for transfers in merged]
     [[(2, 3), (7, 4), (0, 1)], [(3, 2), (4, 7)]]
     """
     for each_plan in zip_longest(*(_in_groups(plan, groups) for groups, plan in plans), fillvalue=()):

@@ -22,7 +22,7 @@ from collectives.inter_patterns.groups import (
 from collectives.inter_patterns.leaders_exchange import blocks_of, total_bytes, unequal_totals
 from collectives.intra.scatter import binomial as scatter_binomial
 from collectives.intra.scatterv import binomial as scatterv_binomial
-from collectives.patterns.reductions import join
+from collectives.patterns.reductions import combine_in_order
 from collectives.tools.blocks import scratch as spare_memory
 from collectives.tools.messages import exchange, receive, send
 from collectives.tools.protocol import Buffer, Intercomm, Op
@@ -52,7 +52,7 @@ def reduce_at_leaders(inter: Intercomm, sendbuf: Buffer, op: Op, tag: int) -> Bu
     exchange(inter, sendbuf, 0, result, 0, tag)
     for rank in range(1, inter.Get_remote_size()):
         receive(inter, spare, rank, tag)
-        join(op, result, spare, other_is_left=False)
+        combine_in_order(op, result, spare, other_is_left=False)
     return result
 
 

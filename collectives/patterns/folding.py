@@ -17,7 +17,7 @@ from typing import Final, Literal, TypeAlias
 from collectives.catalogue.algorithm import Case
 from collectives.catalogue.conditions import one_of
 from collectives.catalogue.schedule import Transfer, without_empty
-from collectives.patterns.reductions import join
+from collectives.patterns.reductions import combine_in_order
 from collectives.tools.messages import exchange, receive, send
 from collectives.tools.numbers import floor_log2
 from collectives.tools.protocol import Buffer, Comm, Op
@@ -92,7 +92,7 @@ def fold_in(comm: Comm, fold: Fold, held: Buffer, spare: Buffer, op: Op, tag: in
     neighbor = fold.neighbor(rank)
     if neighbor is not None:
         receive(comm, spare, neighbor, tag)
-        join(op, held, spare, other_is_left=neighbor < rank)
+        combine_in_order(op, held, spare, other_is_left=neighbor < rank)
 
 
 def fold_halves(comm: Comm, fold: Fold, held: Buffer, spare: Buffer, op: Op, tag: int) -> None:
@@ -109,7 +109,7 @@ def fold_halves(comm: Comm, fold: Fold, held: Buffer, spare: Buffer, op: Op, tag
     mine, theirs = (low, high) if rank < neighbor else (high, low)
     incoming = spare[0 : mine.size]
     exchange(comm, theirs, neighbor, incoming, neighbor, tag)
-    join(op, mine, incoming, other_is_left=neighbor < rank)
+    combine_in_order(op, mine, incoming, other_is_left=neighbor < rank)
     if fold.stays(rank):
         receive(comm, theirs, neighbor, tag)
     else:

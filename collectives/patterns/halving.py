@@ -15,7 +15,7 @@ from collectives.catalogue.algorithm import Case, Claims
 from collectives.catalogue.conditions import all_of, commutative_only
 from collectives.catalogue.schedule import Round, Seconds, Transfer, without_empty
 from collectives.patterns.folding import Fold, Remaining, fold_away, fold_in, fold_in_round, fold_of, unknown_rank
-from collectives.patterns.reductions import equal_block, join
+from collectives.patterns.reductions import combine_in_order, equal_block
 from collectives.tools.blocks import Layout, copy_of, scratch
 from collectives.tools.messages import exchange, send
 from collectives.tools.numbers import ceil_log2, is_power_of_two
@@ -44,7 +44,7 @@ def scatter_halves(
         mine, theirs = (layout.block(held, *fold.ranks(side & -(1 << k), 1 << k)) for side in (v, other))
         incoming = spare[0 : mine.size]
         exchange(comm, theirs, fold.rank(other), incoming, fold.rank(other), tag)
-        join(op, mine, incoming, other_is_left=other < v)
+        combine_in_order(op, mine, incoming, other_is_left=other < v)
     neighbor = fold.neighbor(rank)
     if neighbor is not None:
         send(comm, layout.block(held, neighbor), neighbor, tag)

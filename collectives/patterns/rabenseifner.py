@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from collectives.catalogue.algorithm import Case
 from collectives.catalogue.schedule import Round, Seconds, Transfer, without_empty
 from collectives.patterns.folding import Fold
-from collectives.patterns.reductions import join
+from collectives.patterns.reductions import combine_in_order
 from collectives.tools.blocks import Layout
 from collectives.tools.messages import exchange, receive, send
 from collectives.tools.protocol import Buffer, Comm, Op
@@ -56,7 +56,7 @@ def halve(comm: Comm, held: Buffer, spare: Buffer, pieces: Layout, fold: Fold, o
         theirs = pieces.block(held, *span(other, k + 1, d))
         incoming = spare[0 : mine.size]
         exchange(comm, theirs, fold.rank(other), incoming, fold.rank(other), tag)
-        join(op, mine, incoming, other_is_left=other < v)
+        combine_in_order(op, mine, incoming, other_is_left=other < v)
 
 
 def double(comm: Comm, held: Buffer, pieces: Layout, fold: Fold, tag: int) -> None:

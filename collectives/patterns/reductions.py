@@ -23,7 +23,7 @@ def combine(op: Op, left: Buffer, right: Buffer) -> None:
         op.Reduce_local(left, right)
 
 
-def join(op: Op, held: Buffer, other: Buffer, *, other_is_left: bool) -> None:
+def combine_in_order(op: Op, held: Buffer, other: Buffer, *, other_is_left: bool) -> None:
     """Store `other op held` or `held op other` in `held`; in the second case `other` is overwritten, too."""
     if other_is_left:
         combine(op, other, held)

@@ -12,7 +12,7 @@ from typing import Any, TypedDict
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.family import chosen, member
 from collectives.catalogue.schedule import Round, Rounds, Seconds, Transfer, message
-from collectives.patterns.reductions import join, operand, send_to_root
+from collectives.patterns.reductions import combine_in_order, operand, send_to_root
 from collectives.patterns.run_trees import PlacedTree, RunTree
 from collectives.tools.blocks import copy_of, load, required, scratch
 from collectives.tools.messages import receive, send
@@ -67,7 +67,7 @@ def combine_up(
         spare = scratch(held, held.size)
         for child in reversed(node.children):
             receive(comm, spare, placed.rank(child.position), tag)
-            join(op, held, spare, other_is_left=child.position < position)
+            combine_in_order(op, held, spare, other_is_left=child.position < position)
     if node.parent is not None:
         send(comm, held, placed.rank(node.parent), tag)
     send_to_root(comm, held, recvbuf, top, root, tag)

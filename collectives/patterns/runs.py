@@ -20,7 +20,7 @@ from collectives.catalogue.array_round import nonempty_round, starts_twice
 from collectives.catalogue.closed_forms import all_but_own
 from collectives.catalogue.conditions import commutative_only
 from collectives.catalogue.schedule import Round, Seconds
-from collectives.patterns.reductions import equal_block, join
+from collectives.patterns.reductions import combine_in_order, equal_block
 from collectives.tools.blocks import Layout
 from collectives.tools.blocks import scratch as new_scratch
 from collectives.tools.messages import exchange
@@ -60,7 +60,7 @@ def shrink(comm: Comm, run: Buffer, layout: Layout, skips: Sequence[int], op: Op
         incoming = spare[0 : layout.around(rank, after - held)]
         source = (rank - held) % p
         exchange(comm, outgoing, (rank + held) % p, incoming, source, tag)
-        join(op, run[0 : incoming.size], incoming, other_is_left=source < rank)
+        combine_in_order(op, run[0 : incoming.size], incoming, other_is_left=source < rank)
 
 
 def rotated(data: Buffer, layout: Layout, rank: int) -> Any:

@@ -30,7 +30,7 @@ from collectives.catalogue.algorithm import Case
 from collectives.catalogue.conditions import positive_segments_only
 from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Transfer, without_empty
-from collectives.patterns.reductions import join
+from collectives.patterns.reductions import combine_in_order
 from collectives.patterns.segmented import SEGMENT_BYTES, segments_of
 from collectives.tools.blocks import Layout, load, segments
 from collectives.tools.blocks import scratch as spare_memory
@@ -126,9 +126,9 @@ def allreduce_dual_root_pipelined(
         for child in children:
             exchange(comm, _segment(recvbuf, pieces, j - depth - 1), child, incoming, child, tag)
             if partial is not None and incoming is not None:
-                join(op, partial, incoming, other_is_left=True)
+                combine_in_order(op, partial, incoming, other_is_left=True)
         if depth > 0:
             exchange(comm, partial, parent, _segment(recvbuf, pieces, j - depth), parent, tag)
         elif partial is not None and incoming is not None:
             exchange(comm, partial, parent, incoming, parent, tag)
-            join(op, partial, incoming, other_is_left=parent < rank)
+            combine_in_order(op, partial, incoming, other_is_left=parent < rank)

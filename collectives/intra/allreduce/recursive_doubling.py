@@ -44,7 +44,7 @@ from collectives.patterns.folding import (
     fold_out_round,
     unknown_rank,
 )
-from collectives.patterns.reductions import join
+from collectives.patterns.reductions import combine_in_order
 from collectives.tools.blocks import load
 from collectives.tools.blocks import scratch as spare_memory
 from collectives.tools.messages import exchange
@@ -110,5 +110,5 @@ def allreduce_recursive_doubling(
     for k in range(fold.dimension):
         other = fold.rank(fold.index(rank) ^ (1 << k))
         exchange(comm, recvbuf, other, spare, other, tag)
-        join(op, recvbuf, spare, other_is_left=other < rank)
+        combine_in_order(op, recvbuf, spare, other_is_left=other < rank)
     fold_out(comm, fold, recvbuf, tag)

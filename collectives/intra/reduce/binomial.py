@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from collectives.catalogue.algorithm import Case
 from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Seconds, Transfer, message
-from collectives.patterns.reductions import join, operand, ordered_top, send_to_root, sent_to_the_top, top_of
+from collectives.patterns.reductions import combine_in_order, operand, ordered_top, send_to_root, sent_to_the_top, top_of
 from collectives.patterns.trees import children, level, parent
 from collectives.tools.blocks import copy_of, load, required
 from collectives.tools.blocks import scratch as spare_memory
@@ -90,7 +90,7 @@ def reduce_binomial(
         spare = spare_memory(held, held.size)
         for child in below:
             receive(comm, spare, (top + child) % p, tag)
-            join(op, held, spare, other_is_left=False)
+            combine_in_order(op, held, spare, other_is_left=False)
     if v > 0:
         send(comm, held, (top + parent(v)) % p, tag)
     send_to_root(comm, held, recvbuf, top, root, tag)

@@ -29,7 +29,7 @@ from collectives.catalogue.algorithm import Case
 from collectives.catalogue.conditions import all_of, commutative_only, positive_segments_only
 from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Seconds, Transfer, message
-from collectives.patterns.reductions import join, operand
+from collectives.patterns.reductions import combine_in_order, operand
 from collectives.patterns.reversed_circulant import partners, sends
 from collectives.patterns.segmented import SEGMENT_BYTES, segments_of
 from collectives.tools.blocks import copy_of, load, required, segments
@@ -117,4 +117,4 @@ def reduce_circulant(
         source = (rank + skip) % p
         exchange(comm, outgoing, (rank - skip) % p, incoming, source, tag)
         if received is not None and incoming is not None:
-            join(op, pieces.block(held, received), incoming, other_is_left=source < rank)
+            combine_in_order(op, pieces.block(held, received), incoming, other_is_left=source < rank)

@@ -18,7 +18,7 @@ from collectives.catalogue.conditions import power_of_two_only
 from collectives.catalogue.schedule import Round, Seconds, Transfer, without_empty
 from collectives.patterns.folding import Fold, Remaining, fold_away, fold_in, fold_in_round, fold_of, unknown_rank
 from collectives.patterns.halving import halves_combined, halves_time
-from collectives.patterns.reductions import equal_block, join
+from collectives.patterns.reductions import combine_in_order, equal_block
 from collectives.tools.blocks import Layout, copy_of, scratch
 from collectives.tools.messages import exchange, receive, send
 from collectives.tools.numbers import ceil_log2
@@ -68,7 +68,7 @@ def scatter_butterfly(
         own_half, other_half = (layout.block(held, *blocks) for blocks in ranges)
         incoming = spare[0 : own_half.size]
         exchange(comm, other_half, fold.rank(other), incoming, fold.rank(other), tag)
-        join(op, own_half, incoming, other_is_left=other < v)
+        combine_in_order(op, own_half, incoming, other_is_left=other < v)
     owner = mirror(v, fold.dimension)
     owner_rank = fold.rank(owner)
     neighbor = fold.neighbor(owner_rank)
@@ -133,7 +133,7 @@ def scatter_mirrored(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, layout
         own_half, other_half = (mirrored.block(held, first, first + count) for first, count in ranges)
         incoming = spare[0 : own_half.size]
         exchange(comm, other_half, other, incoming, other, tag)
-        join(op, own_half, incoming, other_is_left=other < rank)
+        combine_in_order(op, own_half, incoming, other_is_left=other < rank)
     result[0 : result.size] = mirrored.block(held, mirror(rank, d))
 
 

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 from collectives.catalogue.algorithm import Case, Claims
 from collectives.catalogue.schedule import Round, Seconds, Transfer, without_empty
 from collectives.patterns.plans.block_plans import BlockExchange
-from collectives.patterns.reductions import equal_block, join
+from collectives.patterns.reductions import combine_in_order, equal_block
 from collectives.tools.blocks import Layout, copy_of, scratch
 from collectives.tools.messages import exchange, receive, send
 from collectives.tools.numbers import ceil_log2, is_power_of_two
@@ -130,8 +130,8 @@ def _packed(held: Buffer, layout: Layout, group: RankRange, spare: Buffer) -> An
 def _join_outside(op: Op, held: Buffer, layout: Layout, group: RankRange, message: Buffer, *, other_is_left: bool) -> None:
     """Combine a message of the blocks outside a group with those of `held`."""
     after, before = layout.block(held, group.end, layout.p), layout.block(held, 0, group.first)
-    join(op, after, message[0 : after.size], other_is_left=other_is_left)
-    join(op, before, message[after.size : after.size + before.size], other_is_left=other_is_left)
+    combine_in_order(op, after, message[0 : after.size], other_is_left=other_is_left)
+    combine_in_order(op, before, message[after.size : after.size + before.size], other_is_left=other_is_left)
 
 
 def _spares(layout: Layout, p: int, rank: int) -> tuple[int, int, int]:

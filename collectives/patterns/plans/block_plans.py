@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from collectives.patterns.reductions import combine, join
+from collectives.patterns.reductions import combine, combine_in_order
 from collectives.tools.blocks import Layout, scratch
 from collectives.tools.messages import exchange
 from collectives.tools.protocol import Buffer, Comm, Op
@@ -136,7 +136,7 @@ def join_blocks(
     end = 0
     for first, stop in runs_of(blocks):
         start, end = end, end + layout.size(first, stop)
-        join(op, layout.block(held, first, stop), message[start:end], other_is_left=other_is_left)
+        combine_in_order(op, layout.block(held, first, stop), message[start:end], other_is_left=other_is_left)
 
 
 # Claims --------------------------------------------------------------------------------------------------------------

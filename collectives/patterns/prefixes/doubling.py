@@ -14,7 +14,7 @@ from collectives.catalogue.algorithm import Case, Claims
 from collectives.catalogue.closed_forms import one_message_per_round
 from collectives.catalogue.conditions import any_case
 from collectives.catalogue.schedule import Round, Transfer
-from collectives.patterns.reductions import combine, join
+from collectives.patterns.reductions import combine, combine_in_order
 from collectives.tools.blocks import check_same_size, copy_of, scratch
 from collectives.tools.messages import exchange
 from collectives.tools.numbers import ceil_log2, is_power_of_two
@@ -40,7 +40,7 @@ def prefixes(comm: Comm, own: Buffer, recvbuf: Buffer, op: Op, tag: int, *, incl
             recvbuf[0 : recvbuf.size] = incoming
             has_prefix = True
         if _has_partner_after(rank, k, p):
-            join(op, group, incoming, other_is_left=other < rank)
+            combine_in_order(op, group, incoming, other_is_left=other < rank)
 
 
 def prefix_claims(*, inclusive: bool) -> Claims:

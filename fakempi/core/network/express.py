@@ -43,7 +43,7 @@ class Express(Delivery):
         freed, self.continued = self.continued, []
         self.new.clear()
         for port in freed:
-            self._serve(port)
+            self._serve(port)  # type: ignore[arg-type]  # `_is_simple`: all of them are ports
         if len(new) > 1:
             senders = [envelope.out.number for envelope in new]
             if len(set(senders)) < len(senders):

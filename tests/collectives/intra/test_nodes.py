@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from collectives import Case, UnsupportedCaseError, find
-from collectives.catalogue.concurrent import at_once
+from collectives.catalogue.concurrent import merged_schedules
 from collectives.catalogue.schedule import LinearPhase, PrepostedRound, Streams, Transfer
 from collectives.inter_patterns.groups import with_process_numbers
 from collectives.tools.nodes import placement_of, unequal_nodes
@@ -98,7 +98,7 @@ def test_unequal_nodes_are_rejected(operation: str, name: str) -> None:
 def test_schedules_of_disjoint_groups_are_merged() -> None:
     """Rounds are joined; phases in which ranks wait for each other remain phases."""
     served, streams = LinearPhase([Transfer(0, 1, 3)]), Streams([Transfer(1, 0, 2)], [(1, 0)])
-    merged = list(at_once([([[5, 4]], [served, streams]), ([[0, 2]], [[Transfer(0, 1, 7)], [Transfer(1, 0, 7)]])]))
+    merged = list(merged_schedules([([[5, 4]], [served, streams]), ([[0, 2]], [[Transfer(0, 1, 7)], [Transfer(1, 0, 7)]])]))
     assert merged == [[Transfer(5, 4, 3)], [Transfer(0, 2, 7)], [Transfer(4, 5, 2)], [Transfer(2, 0, 7)]]
     assert [type(each) for each in merged] == [LinearPhase, list, Streams, list]
     assert isinstance(merged[2], Streams)
@@ -108,7 +108,7 @@ def test_schedules_of_disjoint_groups_are_merged() -> None:
 def test_a_round_with_earlier_receives_keeps_its_mark_in_a_composition() -> None:
     """Otherwise a fused call would record its receives in the wrong round."""
     early, late = PrepostedRound([Transfer(1, 0, 3)]), [Transfer(0, 1, 7)]
-    merged = list(at_once([([[5, 4]], [early, late]), ([[0, 2]], [late, early])]))
+    merged = list(merged_schedules([([[5, 4]], [early, late]), ([[0, 2]], [late, early])]))
     assert [(type(each), [transfer[:3] for transfer in each]) for each in merged] == [
         (PrepostedRound, [(4, 5, 3)]), (list, [(0, 2, 7)]), (PrepostedRound, [(2, 0, 3)]), (list, [(5, 4, 7)]),
     ]  # fmt: skip
