@@ -36,22 +36,15 @@ class Express(Delivery):
         """Match the envelopes that were sent at this time, and give free ports to envelopes that are ready."""
         new = self.new.copy()
         if self.continued:
-            new = [envelope for envelope in new if envelope is not None]
-            if self.watcher is not None or not self._is_simple(new):
-                super().finish()
+            if (remaining := self._serve_freed(new)) is None:
                 return
-        freed, self.continued = self.continued, []
-        self.new.clear()
-        for port in freed:
-            self._serve(port)  # type: ignore[arg-type]  # `_is_simple`: all of them are ports
-        if len(new) > 1:
-            senders = [envelope.out.number for envelope in new]
-            if len(set(senders)) < len(senders):
-                self._sort(new)
-                self._give([], [], new)
-                return
-            if senders != sorted(senders):
-                new.sort(key=SENDER)
+            new = remaining
+        else:
+            self.new.clear()
+        if len(new) > 1 and not self._has_one_per_sender(new):
+            self._sort(new)
+            self._give([], [], new)
+            return
         now, t_s, t_w, matched, watcher = self.clock.now, self.t_s, self.t_w, self.matched, self.watcher
         for envelope in new:
             box: Mailbox = envelope.box
@@ -100,6 +93,27 @@ class Express(Delivery):
                     receive.waiter.settled(end)
             if envelope.waiter is not None:
                 envelope.waiter.settled(end)
+
+    def _has_one_per_sender(self, new: list[Envelope]) -> bool:
+        """Return whether no rank has sent two of these envelopes, and sort them by their senders if so."""
+        senders = [envelope.out.number for envelope in new]
+        if len(set(senders)) < len(senders):
+            return False
+        if senders != sorted(senders):
+            new.sort(key=SENDER)
+        return True
+
+    def _serve_freed(self, new: list[Envelope]) -> list[Envelope] | None:
+        """Let ports that are free now serve the next envelope; returns the new ones, or None if the general path did all."""
+        new = [envelope for envelope in new if envelope is not None]
+        if self.watcher is not None or not self._is_simple(new):
+            super().finish()
+            return None
+        freed, self.continued = self.continued, []
+        self.new.clear()
+        for port in freed:
+            self._serve(port)  # type: ignore[arg-type]  # they are ports, as `_is_simple` has found
+        return new
 
     def _is_simple(self, new: list[Envelope]) -> bool:
         """Return whether ports that are free now serve their first envelope, and `new` ones follow one after the other.
