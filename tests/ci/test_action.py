@@ -113,7 +113,7 @@ def test_the_archive_of_the_sources_contains_the_action(tmp_path: Path) -> None:
     pytest.importorskip("hatchling", reason="to run this test: python -m pip install hatchling")
     import tarfile
 
-    from hatchling.builders.sdist import SdistBuilder  # type: ignore[import-not-found]  # not in the extra dev
+    from hatchling.builders.sdist import SdistBuilder
 
     (archive,) = SdistBuilder(str(ROOT)).build(directory=str(tmp_path), versions=["standard"])
     with tarfile.open(archive) as file:
