@@ -41,7 +41,7 @@ class Express(Delivery):
             new = remaining
         else:
             self.new.clear()
-        if len(new) > 1 and not self._has_one_per_sender(new):
+        if len(new) > 1 and not self._sort_by_sender(new):
             self._sort(new)
             self._give([], [], new)
             return
@@ -94,8 +94,9 @@ class Express(Delivery):
             if envelope.waiter is not None:
                 envelope.waiter.settled(end)
 
-    def _has_one_per_sender(self, new: list[Envelope]) -> bool:
-        """Return whether no rank has sent two of these envelopes, and sort them by their senders if so."""
+    @staticmethod
+    def _sort_by_sender(new: list[Envelope]) -> bool:
+        """Sort envelopes by their senders; returns False, and does nothing, if a rank has sent two of them."""
         senders = [envelope.out.number for envelope in new]
         if len(set(senders)) < len(senders):
             return False
