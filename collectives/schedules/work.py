@@ -34,7 +34,9 @@ class Work:
 
 
 SECONDS_PER_STEP, BYTES_PER_STEP = 45e-6, 800
-"""Of a verification or a run: measured with ring, linear and Bruck algorithms on 64 and 256 ranks (32 to 50 µs, 700 to 750 bytes)."""
+"""Of a verification: measured with ring, linear and Bruck algorithms on 64 and 256 ranks (32 to 50 µs, 700 to 750 bytes).
+
+A run of a schedule needs 750 to 860 bytes per step."""
 
 
 MEMORY, BYTES_PER_RECORDED_STEP = 7 << 30, 330

@@ -181,8 +181,8 @@ def check_messages(algorithm: Algorithm, ranks: int) -> None:
     case = make_case(algorithm.operation, p, q, 2 * p * q or p)
     if count := messages_above(algorithm, case, MAX_MESSAGES):
         raise ValueError(
-            f"verify: {algorithm.operation} {algorithm.name} sends at least {count:,} messages on {ranks:,} ranks, more than "
-            f"{MAX_MESSAGES:,}; use fewer ranks"
+            f"verify: {algorithm.operation} {algorithm.name} sends at least {count:,} messages on {ranks:,} ranks, more "
+            f"than {MAX_MESSAGES:,}; use fewer ranks"
         )
 
 

@@ -55,9 +55,7 @@ class LimitedSchedule(ScheduleArrays):
             raise TooManyMessages(expected)
 
 
-def simulated_makespan(
-    algorithm: Algorithm, case: Case, cost: CostModel, most: int = MOST_SIMULATED
-) -> Seconds | None:
+def simulated_makespan(algorithm: Algorithm, case: Case, cost: CostModel, most: int = MOST_SIMULATED) -> Seconds | None:
     """Return the time until the last rank has finished; None if only a run of the algorithm's code can determine it.
 
     That is the case for two groups of ranks, for a user-defined algorithm or cost model, without a schedule, and if the

@@ -25,7 +25,7 @@ Ints = npt.NDArray[np.int64]
 FEWEST_MESSAGES = 16  # on average in a round: a round in arrays takes as long as 16 messages one by one (Bcast, 128 ranks)
 MOST_UNDETERMINED = 8  # after more calls in a row whose outcome the arrays did not determine, ranks no longer wait
 MOST_STORED = 1 << 21  # upper limit of the transfers of a stored schedule; a longer one is generated again for each call
-MOST_ENTRIES = 1 << 23  # of stored rounds, one for each rank; 32 bytes each. Other rounds are made again from their transfers.
+MOST_ENTRIES = 1 << 23  # of stored rounds, one for each rank: 32 bytes; other rounds are made from their transfers each time
 MOST_STEPS = (7 << 30) // 224  # messages of a schedule whose steps are listed: 7 GiB (`ring`, 1,024 ranks: 205 bytes each)
 
 

@@ -9,8 +9,7 @@ from zlib import crc32
 import pytest
 
 from collectives import Case, UnsupportedCaseError, find
-from collectives.schedules import Fault, Range, Schedule, Step, record
-from collectives.schedules import work
+from collectives.schedules import Fault, Range, Schedule, Step, record, work
 from collectives.schedules.errors import InvalidScheduleError, VerificationTimeoutError
 from collectives.schedules.monitor import limited
 from collectives.schedules.ordering import causality

@@ -202,7 +202,8 @@ def _skipped(sweep: Sweep, labels: Mapping[str, str], requested: bool) -> Iterat
                 reason += f", more than {MOST_SIMULATED:,}: use fewer ranks, another algorithm or another cost model"
             skipped.setdefault(reason, {})[name] = most.case_times[name].chosen or name
     for reason, rows in skipped.items():
-        hint = "" if "more than" in reason else f"; to simulate anyway: --algorithms {','.join(dict.fromkeys(rows.values()))}"
+        names = ",".join(dict.fromkeys(rows.values()))
+        hint = "" if "more than" in reason else f"; to simulate anyway: --algorithms {names}"
         yield Text(f"  {', '.join(rows)} - {reason}{hint}", "dim")
 
 
