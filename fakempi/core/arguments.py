@@ -198,7 +198,7 @@ def check_threads(what: str) -> None:
 
 def check_seconds(name: str, value: Any, kind: str, maximum: float) -> None:
     """Raise unless a value is a number of seconds up to the maximum, and at least 0; of the kind "positive", above 0."""
-    if isinstance(value, bool) or not isinstance(value, Real):
+    if type(value) is not float and (isinstance(value, bool) or not isinstance(value, Real)):
         raise MPITypeError(ERR_ARG, f"run: {name} must be a number of seconds, not {value!r}.")
     if not 0 <= value <= maximum or (kind == "positive" and value == 0):  # type: ignore[operator]  # a Real has no order for mypy
         raise MPIValueError(ERR_ARG, f"run: {name} must be a {kind} number of seconds, not {value!r}.")
@@ -206,7 +206,7 @@ def check_seconds(name: str, value: Any, kind: str, maximum: float) -> None:
 
 def check_factor(name: str, value: Any) -> None:
     """Raise unless a value is a factor of at least 0."""
-    if isinstance(value, bool) or not isinstance(value, Real):
+    if type(value) is not float and (isinstance(value, bool) or not isinstance(value, Real)):
         raise MPITypeError(ERR_ARG, f"run: {name} must be a factor such as 1.0, not {value!r}.")
     if not 0 <= value <= MAX_SECONDS:  # type: ignore[operator]  # a Real has no order for mypy
         raise MPIValueError(ERR_ARG, f"run: {name} must be a factor of at least 0, not {value!r}.")

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from threading import Lock
+
+OBJECTS_PER_RANK = 20
+"""New objects for each rank after which the collector runs."""
 
 
 class _Threshold:
@@ -16,16 +19,21 @@ class _Threshold:
     before: tuple[int, int, int] = gc.get_threshold()
 
 
+def fewer_collections(nprocs: int) -> AbstractContextManager[None]:
+    """Raise the threshold of the garbage collector while a run of this size is active, unless the run is small."""
+    first, *_ = gc.get_threshold()  # 0 means that the program has disabled the collector
+    return _raised_threshold(nprocs) if first < OBJECTS_PER_RANK * nprocs else nullcontext()
+
+
 @contextmanager
-def fewer_collections(nprocs: int) -> Iterator[None]:
-    """Raise the threshold of the garbage collector while a run of this size is active."""
+def _raised_threshold(nprocs: int) -> Iterator[None]:
     with _Threshold.lock:
         if not _Threshold.runs:
             _Threshold.before = gc.get_threshold()
         _Threshold.runs += 1
         first, *others = gc.get_threshold()
-        if first:  # 0 means that the program has disabled the collector
-            gc.set_threshold(max(first, 20 * nprocs), *others)
+        if first:
+            gc.set_threshold(max(first, OBJECTS_PER_RANK * nprocs), *others)
     try:
         yield
     finally:

@@ -37,7 +37,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from enum import IntEnum
-from functools import partial
+from functools import lru_cache, partial
 from types import FunctionType
 from typing import Any, ClassVar, Protocol, TypeVar
 
@@ -375,10 +375,9 @@ class Hooked:
     def _compose(self, subscribers: tuple[Subscriber, ...]) -> Calls:
         """Return, for each point that has subscribers, the call that goes through all of them."""
         calls: Calls = {}
-        for point in self.HOOK_POINTS:
-            interested = [subscriber for subscriber in subscribers if hasattr(subscriber, point)]
-            if interested:
-                calls[point] = _through(interested, point, self._method(point))
+        for subscriber in reversed(subscribers):  # the innermost first
+            for point in _points_of(subscriber, self.HOOK_POINTS):
+                calls[point] = partial(getattr(subscriber, point), calls.get(point) or self._method(point))
         return calls
 
     def _method(self, point: str) -> Callable[..., Any]:
@@ -386,11 +385,16 @@ class Hooked:
         return method
 
 
-def _through(subscribers: list[Any], point: str, call: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a call that goes through subscribers, the first of which is the outermost."""
-    for subscriber in reversed(subscribers):
-        call = partial(getattr(subscriber, point), call)
-    return call
+def _points_of(subscriber: Subscriber, points: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the points that a subscriber has a method for: usually those of its class."""
+    if getattr(subscriber, "__dict__", {}).keys().isdisjoint(points):
+        return _points_of_class(type(subscriber), points)
+    return tuple(point for point in points if hasattr(subscriber, point))
+
+
+@lru_cache(1024)
+def _points_of_class(kind: type, points: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(point for point in points if hasattr(kind, point))
 
 
 def _layer(subscriber: Subscriber) -> int:

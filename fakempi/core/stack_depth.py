@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
@@ -29,16 +28,16 @@ class _Limit:
     least = 0  # for all frames; see `exchange`
 
 
-@contextmanager
-def deeper_stack() -> Iterator[None]:
-    """Raise the limit while a run is active; runs that overlap share the room."""
-    with _Limit.lock:
-        if not _Limit.runs:
-            _raise()
-        _Limit.runs += 1
-    try:
-        yield
-    finally:
+class DeeperStack:
+    """Raises the limit while a run is active; runs that overlap share the room."""
+
+    def __enter__(self) -> None:
+        with _Limit.lock:
+            if not _Limit.runs:
+                _raise()
+            _Limit.runs += 1
+
+    def __exit__(self, *error: object) -> None:
         with _Limit.lock:
             _Limit.runs -= 1
             ours = max(_Limit.own + OURS, _Limit.least)

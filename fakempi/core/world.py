@@ -28,15 +28,15 @@ from fakempi.core.network.models.zero_cost import ZeroCost
 from fakempi.core.reports.suppressions import Suppressions, source_files
 from fakempi.core.run_result import Run, rank_failure, recorded_trace, resource_error
 from fakempi.core.seeded import SeededDelivery
-from fakempi.core.stack_depth import deeper_stack
+from fakempi.core.stack_depth import DeeperStack
 from fakempi.errors import FindingsError, MPIValueError, RunError
 from fakempi.errors.classes import ERR_ARG
-from fakempi.extensions.threads.changes import threads_as_tasks
+from fakempi.extensions.threads.changes import ThreadsAsTasks
 from fakempi.extensions.threads.ending import wake_any_task
 from fakempi.extensions.threads.granting import chosen_grants
 from fakempi.extensions.threads.measuring import needs_threads
 from fakempi.mpi.base.call_site import is_ours
-from fakempi.mpi.base.current import active_run, os_thread
+from fakempi.mpi.base.current import ActiveRun, os_thread
 from fakempi.mpi.base.frames import current_frames
 from fakempi.mpi.base.process import Universe
 from fakempi.mpi.comms.process_creation import new_world
@@ -175,7 +175,7 @@ def run_with(options: RunOptions, main: Callable[..., T], nprocs: int, args: tup
     suppressions, strict = options.suppressions, options.strict
     # without arguments, `main` itself: one frame less on every stack
     program = (lambda comm: main(comm, *args)) if args else main
-    with fewer_collections(nprocs), deeper_stack():
+    with fewer_collections(nprocs), DeeperStack():
         try:
             for process in new_world(universe, nprocs):
                 universe.launch(process, program)
@@ -183,11 +183,11 @@ def run_with(options: RunOptions, main: Callable[..., T], nprocs: int, args: tup
             raise resource_error(error, nprocs) from None
         register_with_processes(universe)
         try:
-            threads = threads_as_tasks(universe.loop, main, args)
+            threads = ThreadsAsTasks(universe.loop, main, args)
             grants = nullcontext() if universe.choices is None else chosen_grants(universe.loop)
             monitor = monitored_run(universe)
             calls = recorded_calls(universe)  # inside the CPU meter, so that recording is not charged
-            with active_run(universe), stop_requests(universe), threads, calls, cpu_time(universe), grants, monitor:
+            with ActiveRun(universe), stop_requests(universe), threads, calls, cpu_time(universe), grants, monitor:
                 _drive(universe)
         except RunError as error:
             error.trace, error.findings = recorded_trace(universe, error), universe.ledger.findings()

@@ -134,6 +134,8 @@ class Ledger:
 
     def all_findings(self) -> list[Finding]:
         """Return all findings, suppressed ones last."""
+        if not self.entries:
+            return []
         order = list(KINDS)
         keys = sorted(self.entries, key=lambda key: (key in self.suppressed, order.index(key[0])))
         return [self._finding(key) for key in keys]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Collection, Iterable, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import PurePath
 from types import CodeType
 from typing import Any
@@ -22,7 +22,6 @@ from fakempi.errors import MPITypeError, MPIValueError
 from fakempi.errors.classes import ERR_ARG
 from fakempi.errors.paths import Place, places_in
 from fakempi.errors.plurals import counted
-
 
 MAX_KNOWN = 4096
 """Upper limit of the findings whose rules are stored."""
@@ -41,7 +40,7 @@ class Suppressions:
         for kind in kinds:
             if problem := problem_with(kind):
                 raise MPIValueError(ERR_ARG, f"{origin}{kind}: {problem}")
-        self.options = tuple(Suppression(kind, origin.rstrip("= ")) for kind in dict.fromkeys(kinds))
+        self.options = tuple(Suppression(kind, origin.rstrip("= ")) for kind in dict.fromkeys(kinds)) if kinds else ()
         self.directory = directory or _working_directory()
         self.used: set[Suppression] = set()
         self._project: tuple[Suppression, ...] | None = None
@@ -53,6 +52,8 @@ class Suppressions:
         """Return the suppressions for the argument `ignore` of `run` and `explore`."""
         if isinstance(ignore, Suppressions):
             return ignore
+        if ignore is None:
+            return cls()
         kinds: Any = [ignore] if isinstance(ignore, str) else ignore or ()
         if not isinstance(kinds, Collection) or not all(isinstance(kind, str) for kind in kinds):
             raise MPITypeError(ERR_ARG, f"run: ignore must be a kind of finding or a list of kinds, not {ignore!r}.")
@@ -119,12 +120,13 @@ class Suppressions:
         return not rule.function or any(f".{name}".endswith(f".{rule.function}") for name in names)
 
     def _absolute(self, file: str) -> str:
-        return file if file.startswith("<") else os.path.normpath(os.path.join(self.directory, file))
+        return file if file.startswith("<") else _normalized(self.directory, file)
 
     def check(self, files: Iterable[str]) -> None:
         """Raise MPIValueError if a comment in these files, or pyproject.toml, names a kind that is unknown."""
-        found, self._problems = self._problems, []
-        problems = [*found, *(text for file in files for text in comments_of(self._absolute(file))[1])]
+        problems, self._problems = self._problems, []
+        for file in files:
+            problems += comments_of(self._absolute(file))[1]
         if problems:
             raise MPIValueError(ERR_ARG, "\n".join(dict.fromkeys(problems)))
 
@@ -147,6 +149,11 @@ class Suppressions:
         project = [rule for rule in self.project if not rule.file or any(PurePath(one).match(rule.file) for one in loaded)]
         rules = [rule for rule in (*comments, *project, *self.options) if strict or rule.kind not in STRICT_ONLY]
         return [str(rule) for rule in dict.fromkeys(rules) if rule not in self.used]
+
+
+@lru_cache(1024)
+def _normalized(directory: str, file: str) -> str:
+    return os.path.normpath(os.path.join(directory, file))
 
 
 def unused_text(unused: Sequence[str]) -> str:

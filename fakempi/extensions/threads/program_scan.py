@@ -21,6 +21,8 @@ from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, Modul
 from typing import Any
 from weakref import ref
 
+from fakempi.mpi.base.call_site import cached_by_code
+
 THREADS = frozenset({"threading", "_thread", "queue", "_queue", "concurrent", "multiprocessing", "asyncio", "joblib"})
 """Top-level names of modules by which a program uses threads, locks or event loops."""
 
@@ -171,6 +173,23 @@ def _reachable(start: str) -> ProgramFacts:
 
 def scan(main: Any, args: Iterable[Any]) -> ProgramFacts:
     """Return the result for a program: the function that ranks call, its arguments, and all modules that they reach."""
+    if type(main) is not FunctionType or args or main.__closure__:
+        return _scan(main, args)
+    if main.__globals__ is not getattr(sys.modules.get(main.__module__), "__dict__", None):
+        return _scan(main, args)
+    known, reachable = _known(main.__code__), _reachable(main.__module__)
+    if known.get(main.__module__, (None,))[0] is not reachable:
+        known[main.__module__] = reachable, _scan(main, args)
+    return known[main.__module__][1]
+
+
+@cached_by_code
+def _known(code: CodeType) -> dict[str, tuple[ProgramFacts, ProgramFacts]]:
+    """Return a dictionary for the results of functions with this code: module -> what the module reaches, and the result."""
+    return {}
+
+
+def _scan(main: Any, args: Iterable[Any]) -> ProgramFacts:
     result = ProgramFacts()
     for value in _parts(main, args):
         result.add(value)

@@ -13,7 +13,7 @@ import gc
 import sys
 from _thread import _local, get_ident
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 from weakref import ref
 
@@ -93,8 +93,12 @@ class ThreadState:
 
     def __init__(self, loop: Loop) -> None:
         self.loop, self.thread = loop, get_ident()
-        self.values: ByName | ByObject = ByObject() if sys.version_info >= (3, 13) else ByName()
         self.outside: Entries | None = None  # values of the caller of `run`; None until `exchange_locals`
+
+    @cached_property
+    def values(self) -> ByName | ByObject:
+        """The values of locals in this thread."""
+        return ByObject() if sys.version_info >= (3, 13) else ByName()
 
     def exchange_locals(self) -> None:
         """Give each rank its own values of `threading.local` objects from now on."""

@@ -9,8 +9,7 @@ Outside a run COMM_WORLD is a singleton, as in a program that was started withou
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 from fakempi.core.kernel.loop import Loop
 from fakempi.errors import MPIError
@@ -40,19 +39,23 @@ OUTSIDE_THREAD = "a run is in progress, and none of its ranks started this threa
 """The error of a thread that calls MPI during a run and does not belong to a rank."""
 
 
-@contextmanager
-def active_run(universe: Universe) -> Iterator[None]:
+class ActiveRun:
     """In this context the OS thread drives a run. If a rank of another run has started it, each run knows the other."""
-    outer, before = current_process(), os_thread.loop
-    os_thread.loop = universe.loop
-    if outer is not None:
-        outer.universe.inner, universe.outer = universe, outer.universe
-    try:
-        yield
-    finally:
-        os_thread.loop = before
+
+    def __init__(self, universe: Universe) -> None:
+        self.universe = universe
+
+    def __enter__(self) -> None:
+        universe, outer = self.universe, current_process()
+        self.outer, self.before = outer, os_thread.loop
+        os_thread.loop = universe.loop
         if outer is not None:
-            outer.universe.inner = universe.outer = None
+            outer.universe.inner, universe.outer = universe, outer.universe
+
+    def __exit__(self, *error: object) -> None:
+        os_thread.loop = self.before
+        if self.outer is not None:
+            self.outer.universe.inner = self.universe.outer = None
 
 
 def current_process() -> Process | None:

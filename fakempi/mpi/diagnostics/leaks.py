@@ -34,8 +34,11 @@ def report_leaks(universe: Universe) -> None:
     _messages(universe, boxes)
     unmatched = _receives(universe, boxes)
     for context in shown:
-        _collectives(universe, context)
-    for process in (item for item in universe.processes if item.number not in dead):
+        if context.open_calls or context.freed:
+            _collectives(universe, context)
+    for process in universe.processes:
+        if not (process.call_sites or process.tracked) or process.number in dead:
+            continue
         for call_site in (process.call_sites or {}).values():
             if call_site.open > 0:
                 sentence = "the request was never waited for, tested, canceled or freed"
