@@ -18,33 +18,27 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from difflib import get_close_matches
 from fractions import Fraction
 from typing import Any
 
 from collectives.loading import is_path
 from fakempi.core.network.cost import MAX_PROCESSES, CostModel, format_count
 from fakempi.core.network.files import FileServer
-from fakempi.core.network.models.dragonfly import Dragonfly
-from fakempi.core.network.models.fat_tree import FatTree
 from fakempi.core.network.models.hockney import Hockney
-from fakempi.core.network.models.loading import user_model
-from fakempi.core.network.models.loggp import LogGP
-from fakempi.core.network.models.machine_file import is_machine_file, load_machine, machine_parameters
-from fakempi.core.network.models.presets import PRESETS
-from fakempi.core.network.models.torus import Torus
-from fakempi.core.network.models.two_groups import TwoGroups
-from fakempi.core.network.models.two_level import TwoLevel
-from fakempi.core.network.models.zero_cost import ZeroCost
 from fakempi.core.network.parameters import Parametrized
 from fakempi.errors import MPIError, MPIValueError
 from fakempi.errors.classes import ERR_ARG
+from fakempi.errors.similar import get_close_matches
 
-MODELS: Mapping[str, Callable[..., CostModel]] = {
-    "hockney": Hockney, "two_level": TwoLevel, "loggp": LogGP, "zero_cost": ZeroCost, "torus": Torus, "fat_tree": FatTree,
-    "dragonfly": Dragonfly, "two_groups": TwoGroups, **PRESETS,
-}  # fmt: skip
-"""Cost models and machines, by the names that users type."""
+
+def __getattr__(name: str) -> Any:
+    """Import `MODELS` when it is used, which takes 9 ms: most runs have the default model."""
+    if name != "MODELS":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from fakempi.core.network.models.named import MODELS
+
+    return MODELS
+
 
 NESTED: Mapping[str, type[Hockney | FileServer]] = {"intra": Hockney, "inter": Hockney, "files": FileServer}
 """Parameters that are objects with parameters, which users type as `intra.t_s=1e-6`."""
@@ -77,6 +71,11 @@ def cost_model(text: str) -> CostModel:
     model is `./tree.py:Tree(arity=4)`, or `./tree.py` if the file defines only one, or `package.module:Tree(arity=4)`.
     A machine file is `cluster.toml`, or `cluster.toml:ranks_per_node=4` to override options of the file.
     """
+    from fakempi.core.network.models.loading import user_model  # these take 9 ms
+    from fakempi.core.network.models.machine_file import is_machine_file, load_machine, machine_parameters
+    from fakempi.core.network.models.named import MODELS
+    from fakempi.core.network.models.two_level import TwoLevel
+
     if is_machine_file(text):
         path, overrides = machine_parameters(text, number)
         return load_machine(path, overrides)
@@ -123,6 +122,8 @@ def _parameter_value(text: str, key: str, value: str, read: Callable[[str], Any]
 
 def _parameters(model: Callable[..., Any]) -> list[str]:
     """Return the names of a model's parameters; those of a machine are TwoLevel's without `intra` and `inter`."""
+    from fakempi.core.network.models.two_level import TwoLevel
+
     if isinstance(model, type) and issubclass(model, Parametrized):
         return [each.name for each in model.parameters()]
     own = [each.name for each in inspect.signature(model).parameters.values() if each.kind is not each.VAR_KEYWORD]

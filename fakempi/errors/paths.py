@@ -6,8 +6,9 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from difflib import get_close_matches
 from weakref import WeakValueDictionary
+
+from fakempi.errors.similar import get_close_matches
 
 AMBIGUOUS = frozenset({"__init__.py", "__main__.py"})
 """File names that many packages have."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from typing import Any, Final, TypeAlias
 
 from collectives import Algorithm
 from collectives.entries import default_kind
 from fakempi.errors import MPIValueError
 from fakempi.errors.classes import ERR_ARG
+from fakempi.errors.similar import get_close_matches
 
 Key: TypeAlias = tuple[str, str]
 """Kind and operation."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from argparse import ArgumentParser
 from collections.abc import Collection, Mapping
-from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any, NoReturn
+
+from fakempi.errors.similar import get_close_matches
 
 REQUIRED = "the following arguments are required: "
 """The beginning of argparse's message."""

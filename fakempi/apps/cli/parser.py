@@ -5,8 +5,10 @@ For the same reason `fakempi COMMAND` defines the options of this command only.
 
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from importlib import import_module
 from typing import TypeAlias
 
@@ -21,6 +23,7 @@ from fakempi.apps.cli.options.scripts import add_check, add_run
 from fakempi.apps.cli.options.watch import WATCH, add_watch
 from fakempi.apps.cli.recordings.options import REPLAY, add_replay
 from fakempi.apps.cli.schedules.options import SCHEDULE, add_schedule
+from fakempi.core.gc_tuning import no_collections
 
 VERSION = "print the version of fakempi (also -V), and exit"
 
@@ -32,7 +35,10 @@ def make_parser(only: str | None = None) -> CommandParser:
         "fakempi", description=description, epilog=texts.MAIN, formatter_class=RawDescriptionHelpFormatter
     )
     parser.add_argument("--version", action="version", version=f"fakempi {__version__}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, dest="command_name")
+    # Without `prog`, argparse formats a help text to find it, for which it imports shutil.
+    commands = parser.add_subparsers(
+        title="commands", metavar="COMMAND", required=True, dest="command_name", prog=parser.prog
+    )
     for name, function, add_options, help, epilog in COMMANDS:
         command: CommandParser = commands.add_parser(
             name, help=help, description=f"{help[0].upper()}{help[1:]}.", epilog=epilog,
@@ -48,7 +54,14 @@ def make_parser(only: str | None = None) -> CommandParser:
 
 def _lazy(module: str, name: str) -> Callable[[Namespace], int]:
     """Return a function that imports a command's module and calls it."""
-    return lambda options: int(getattr(import_module(f"fakempi.apps.cli.{module}"), name)(options))
+
+    def call(options: Namespace) -> int:
+        path = f"fakempi.apps.cli.{module}"
+        with nullcontext() if path in sys.modules else no_collections():
+            function = getattr(import_module(path), name)
+        return int(function(options))
+
+    return call
 
 
 def _add_version(mpirun: ArgumentParser) -> None:

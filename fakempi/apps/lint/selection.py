@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from fakempi.apps.lint.file_search import matches
@@ -19,6 +18,7 @@ from fakempi.apps.lint.rules.catalogue import TITLES
 from fakempi.core.reports.project_settings import project_table
 from fakempi.errors import MPIValueError
 from fakempi.errors.classes import ERR_ARG
+from fakempi.errors.similar import get_close_matches
 
 WHERE = "pyproject.toml, [tool.fakempi.lint]"
 LISTS = ("select", "ignore", "exclude")

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import Any
 
 import pytest
 from _pytest.skipping import evaluate_skip_marks
+
+from fakempi.errors.similar import get_close_matches
 
 SIZE = "_mpi_size"  # the hidden parameter of a test that runs on several numbers of ranks
 

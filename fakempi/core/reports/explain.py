@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
-
 from fakempi.core.reports.error_kinds import ERRORS, error_kind, kind_of_class
 from fakempi.core.reports.findings import KINDS
 from fakempi.errors import FindingsError, classes
@@ -36,6 +34,8 @@ def topic(name: str) -> str:
 
 def explanation(kind: str) -> str:
     """Return the explanation of a kind of finding or error, in Markdown."""
+    from importlib.resources import files  # takes 3 ms, and few runs need it
+
     assert kind in TOPICS, kind
     return (files("fakempi.core.reports") / "explanations" / f"{kind}.md").read_text(encoding="utf-8")
 

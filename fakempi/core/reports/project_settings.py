@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from fakempi.core.reports.suppression_rules import Suppression, problem_with
 from fakempi.errors import MPIValueError
 from fakempi.errors.classes import ERR_ARG
 from fakempi.errors.files import read_bytes
+from fakempi.errors.similar import get_close_matches
 
 NAME = "pyproject.toml"
 KEYS = ("kind", "file", "function", "reason")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import lru_cache
 
 from fakempi.core.reports.findings import KINDS
+from fakempi.errors.similar import get_close_matches
 
 ENDS = ("deadlock", "livelock", "timeout", "exception", "abort", "death", "mpi-error", "error")
 """Names of errors that end a run. They are not findings: a run cannot continue after them."""

@@ -21,7 +21,6 @@ from fakempi.core.world import run
 from fakempi.errors import RunError
 from fakempi.errors.plurals import counted
 from fakempi.isolation import Program
-from fakempi.modelcheck.search.rank_output import RankOutput, discarded_output
 from fakempi.mpi.diagnostics.results import ProgramResults
 
 ACROSS = "across"
@@ -90,6 +89,8 @@ class AcrossNumbers:
 
     def _results(self, nprocs: int, operation: str = "", algorithm: str = "") -> ResultParts | None:
         """Return the results of a run; None if it fails. A given algorithm must be one that the run uses."""
+        from fakempi.modelcheck.search.rank_output import RankOutput, discarded_output  # few runs need it
+
         script, output = self.program(), RankOutput()
         given = {"cost": self.options.cost, "backend": self.options.backend, "timeout": self.options.timeout}
         chosen = {"algorithms": f"{operation}={algorithm}", "trace": True} if operation else {}

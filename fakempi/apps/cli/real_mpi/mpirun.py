@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from fakempi.core import options as parse
 from fakempi.mpi.comms.console_scripts import console_script
@@ -90,6 +89,8 @@ def on_path(wanted: bool) -> Iterator[None]:
     if not wanted:
         yield
         return
+    from tempfile import TemporaryDirectory  # few runs need it
+
     before = os.environ.get("PATH", os.defpath)
     with TemporaryDirectory(prefix="fakempi-") as directory:
         write_commands(Path(directory))

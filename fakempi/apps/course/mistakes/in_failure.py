@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from difflib import get_close_matches
 
 from fakempi.apps.course.mistakes.evidence import MistakeEvidence, words
+from fakempi.errors.similar import get_close_matches
 
 RETURNING = words("recv bcast scatter gather allgather reduce allreduce sendrecv scan exscan alltoall")
 """Methods whose return value is the result."""

@@ -20,7 +20,6 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from datetime import date, time
-from difflib import get_close_matches
 from numbers import Real
 from typing import Any, NoReturn
 
@@ -28,6 +27,7 @@ from fakempi.core.network.models.multi_level import LEVELS, ErrorRange, Level, M
 from fakempi.errors import MPIError, MPIValueError, printable
 from fakempi.errors.classes import ERR_ARG
 from fakempi.errors.files import read_bytes
+from fakempi.errors.similar import get_close_matches
 
 VERSION = 1
 """The version of the format that this module reads and `fakempi calibrate` writes."""
