@@ -19,6 +19,7 @@ from fakempi.apps.cli.comparison.latex import latex
 from fakempi.apps.cli.comparison.progress import CompareProgress
 from fakempi.apps.cli.comparison.tables import bits_table, chart_of, ranks_text, show
 from fakempi.apps.cli.console import console
+from fakempi.apps.cli.extras import check_writable
 from fakempi.apps.cli.interrupts import INTERRUPTED
 from fakempi.apps.cli.listing import operation_of
 from fakempi.apps.cli.machines.validating import show_agreement
@@ -201,9 +202,7 @@ def _check_files(options: Namespace) -> None:
             f"{' and '.join(printed)} cannot {'both' if len(printed) == 2 else 'all'} use standard output: "
             "write one of them to a file."
         )
-    for path in paths.values():
-        if path and path != "-" and not Path(path).absolute().parent.is_dir():
-            raise parse.usage_error(f"{path} cannot be written: there is no directory {Path(path).parent}.")
+    check_writable(*paths.values())
 
 
 def _measured_name(algorithm: Any, parameters: Mapping[str, Any]) -> str:

@@ -18,6 +18,7 @@ from collectives.trials.cases import UNSIZED
 from fakempi import __version__
 from fakempi.apps.cli.comparison.progress import TerminalProgress
 from fakempi.apps.cli.console import console, error_console
+from fakempi.apps.cli.extras import check_writable
 from fakempi.apps.tune.choosing import SIZES, Rules, TunedCase, representatives, tune
 from fakempi.apps.tune.mpich_files import selection
 from fakempi.apps.tune.openmpi_files import as_json, classic
@@ -51,8 +52,7 @@ def write_rules(options: Namespace) -> int:
     cost = placed_cost_model(options.cost, options.ranks_per_node)
     if cost.places is not None and cost.places < max(ranks):
         raise parse.usage_error(f"-n {options.ranks}: {options.cost} has places for at most {cost.places:,} ranks.")
-    if options.output != "-" and not Path(options.output).absolute().parent.is_dir():
-        raise parse.usage_error(f"{options.output} cannot be written: there is no directory {Path(options.output).parent}.")
+    check_writable(options.output)
     rules = _tuned(options, cost, ranks, sizes, operations)
     text = selection(rules) if options.format == "mpich" else _openmpi(options, rules)
     if options.output == "-":
