@@ -146,7 +146,10 @@ def _show_tables(
             CompareProgress(len(among) * sum(len(spec.ranks) * len(spec.sizes) for spec in specs), options.progress) as bar,
         ):
             for spec in specs:
-                swept = _run_sweep(operation, spec, among, bar, {**settings, "executor": executor})
+                swept = sweep(
+                    operation, spec.ranks, spec.sizes, among=among, distribution=spec.distribution, counts=spec.counts,
+                    report=lambda label, case: bar.advance(f"{label}, {ranks_text(case)}"), executor=executor, **settings,
+                )  # fmt: skip
                 with bar.paused():
                     finish(swept)
     except SweepInterrupted as interrupt:
@@ -281,18 +284,3 @@ def _work_estimate(options: Namespace, specs: Sequence[TableSpec], algorithms: i
     columns = [sum(pair) for spec in specs for pair in spec.ranks for _ in spec.sizes]
     seconds = sum(ranks**2 for ranks in columns) * SECONDS_PER_MESSAGE * (1 if emulated else 0.05)
     return algorithms * len(columns), algorithms * seconds
-
-
-def _run_sweep(
-    operation: str, spec: TableSpec, among: list[Contender], bar: CompareProgress, settings: dict[str, Any]
-) -> Sweep:
-    """Compute all times of one table."""
-    return sweep(
-        operation,
-        *spec[:2],
-        among=among,
-        distribution=spec.distribution,
-        counts=spec.counts,
-        report=lambda label, case: bar.advance(f"{label}, {ranks_text(case)}"),
-        **settings,
-    )

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 from fakempi.core import options as parse
 
 if TYPE_CHECKING:  # rich takes as long to import as fakempi's part of `fakempi run`
-    from matplotlib.figure import Figure
-
     from fakempi.trace.columns import Columns
 
 FORMATS = (".svg", ".pdf", ".png")
@@ -71,7 +69,7 @@ def _width(text: str) -> float:
     return width
 
 
-def save_figure(figure: Figure, options: Namespace) -> None:
+def save_figure(figure: Any, options: Namespace) -> None:
     """Write a figure to the file of `--figure`."""
     from fakempi.view.figure.canvas import write  # matplotlib is optional, and slow to import
 

@@ -90,8 +90,11 @@ class NumberedCheck:
         if not any(result.kind == "fails" for result in self.results):
             self.shown = options, script, exploration
         text = f"fails: {exploration.verdict}" if failing else exploration.verdict
-        if not exploration.exhausted and not (failing and options.first):
-            text += _used_up(spent >= runs, runs, seconds is not None and duration >= seconds, seconds or 0.0)
+        if not exploration.exhausted and not (failing and options.first):  # which share of the budget has ended it
+            if seconds is not None and duration >= seconds:
+                text += f"; its part of --seconds was {seconds:.2g}"
+            elif spent >= runs:
+                text += f"; its part of --runs was {runs:,}"
         kind = "fails" if failing else "clean" if exploration.exhausted else "so far"
         if not failing and self.across is not None:
             with restored_input(sys.stdin):
@@ -147,13 +150,6 @@ def check_numbers(command: list[str], options: Namespace) -> int:
             print_text(out, remark)
     print_text(out, verdict(check.results, numbers), "bold red" if failing else "bold")
     return exit_code(check.results)
-
-
-def _used_up(no_runs: bool, runs: int, no_time: bool, seconds: float) -> str:
-    """Return which share of the budget has ended a search."""
-    if no_time:
-        return f"; its part of --seconds was {seconds:.2g}"
-    return f"; its part of --runs was {runs:,}" if no_runs else ""
 
 
 def _report_interrupt(out: Console, check: NumberedCheck, interrupt: KeyboardInterrupt) -> int:

@@ -14,7 +14,7 @@ from fakempi.apps.cli.recordings.comparison import draw, show_comparison
 from fakempi.apps.cli.recordings.progress import ReplayProgress
 from fakempi.apps.cli.recordings.records import as_record, comparison_record
 from fakempi.apps.cli.recordings.tables import show
-from fakempi.apps.cli.tuning.commands import placed_cost_model
+from fakempi.apps.cli.tuning import placed_cost_model
 from fakempi.apps.replay.comparing import MachineComparison, compare
 from fakempi.apps.replay.engine import replay
 from fakempi.core import options as parse
