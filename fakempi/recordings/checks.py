@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from fakempi.errors.recordings import RecordingError
-from fakempi.recordings.communicator import Communicator
 from fakempi.recordings.events import (
     ANY,
     COLLECTIVE,
@@ -26,6 +25,7 @@ from fakempi.recordings.events import (
     ROOTED,
     SENDRECV,
     WAIT,
+    Communicator,
     Numbers,
     Rows,
 )

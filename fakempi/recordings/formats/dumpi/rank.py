@@ -23,11 +23,11 @@ Is_thread_main Query_thread Request_get_status Alloc_mem Free_mem Comm_free Op_c
 Comm_compare Comm_test_inter Comm_remote_size Comm_remote_group
 """
 LOCAL = frozenset(LOCAL_NAMES.split())
-COMPLETING = {f"{verb}{which}": which for verb in ("Wait", "Test") for which in ("", "all", "any", "some")}
-"""Calls that complete requests, and which ones: the end of the name."""
-
-WITH_FLAG = frozenset({"Test", "Testall", "Testany"})
-"""Tests with a flag: whether they were successful."""
+COMPLETING = {
+    "Wait": ("", False), "Waitall": ("all", False), "Waitany": ("any", False), "Waitsome": ("some", False),
+    "Test": ("", True), "Testall": ("all", True), "Testany": ("any", True), "Testsome": ("some", False),
+}  # fmt: skip
+"""Calls that complete requests: which ones of an array, and whether the last field but one is a flag of success."""
 
 LOCAL_BEGINNINGS = (
     "Get_", "Type_", "Group_", "Info_", "Attr_", "Keyval_", "Errhandler_", "Error_", "Buffer_", "Status_", "Add_error",
@@ -224,8 +224,8 @@ class RankRecords:
 
     def _complete(self, name: str, values: list[Any], seconds: float) -> None:
         """Write the requests that a wait or a successful test has completed; the statuses are its last field."""
-        which = COMPLETING[name]
-        if name in WITH_FLAG and not values[-2]:
+        which, has_flag = COMPLETING[name]
+        if has_flag and not values[-2]:
             return
         requests: Sequence[int] = values[1] if which else [values[0]]
         if which == "any":
