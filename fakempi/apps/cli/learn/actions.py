@@ -12,7 +12,8 @@ from tempfile import TemporaryDirectory
 
 from rich.text import Text
 
-from fakempi.apps.cli.learn.screen import WIDEST, prose, wrapped
+from fakempi.apps.cli.console import prose
+from fakempi.apps.cli.learn.screen import WIDEST, wrapped
 from fakempi.apps.course.course import Exercise
 from fakempi.apps.course.student_directory import StudentDirectory
 from fakempi.errors.plurals import counted
