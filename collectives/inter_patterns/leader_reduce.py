@@ -20,23 +20,21 @@ from collectives.inter_patterns.groups import (
     sequential,
 )
 from collectives.inter_patterns.leaders_exchange import blocks_of, total_bytes, unequal_totals
-from collectives.intra.scatter import binomial as scatter_binomial
-from collectives.intra.scatterv import binomial as scatterv_binomial
+from collectives.intra.scatter.binomial import scatter_binomial
+from collectives.intra.scatterv.binomial import scatterv_binomial
 from collectives.patterns.reductions import combine_in_order
 from collectives.tools.blocks import scratch as spare_memory
 from collectives.tools.messages import exchange, receive, send
 from collectives.tools.protocol import Buffer, Intercomm, Op
 
-SCATTER, SCATTERV = scatter_binomial.scatter_binomial, scatterv_binomial.scatterv_binomial
 
-
-def reduce_and_scatter(call: ReduceScatterCall, *, scatter: Algorithm = SCATTER) -> None:
+def reduce_and_scatter(call: ReduceScatterCall, *, scatter: Algorithm = scatter_binomial) -> None:
     """Leave the rank's block of the other group's result in `recvbuf`; the blocks of a group are equal."""
     inter, local, sendbuf, recvbuf, _, op, tag = call
     scatter.run(local, reduce_at_leaders(inter, sendbuf, op, tag), recvbuf, root=0, tag=tag)
 
 
-def reduce_and_scatterv(call: ReduceScatterCall, *, scatterv: Algorithm = SCATTERV) -> None:
+def reduce_and_scatterv(call: ReduceScatterCall, *, scatterv: Algorithm = scatterv_binomial) -> None:
     """Leave the rank's block of the other group's result in `recvbuf`; `counts` are the block sizes in this group."""
     inter, local, sendbuf, recvbuf, counts, op, tag = call
     scatterv.run(local, reduce_at_leaders(inter, sendbuf, op, tag), recvbuf, counts, root=0, tag=tag)

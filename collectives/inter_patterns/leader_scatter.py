@@ -26,16 +26,17 @@ from collectives.inter_patterns.groups import (
     sequential,
 )
 from collectives.inter_patterns.leaders_exchange import unequal_totals
-from collectives.intra.bcast import binomial as bcast_binomial
-from collectives.intra.reduce import binomial as reduce_binomial
+from collectives.intra.bcast.binomial import bcast_binomial
+from collectives.intra.reduce.binomial import reduce_binomial
 from collectives.tools.blocks import Layout, scratch
 from collectives.tools.messages import exchange, receive, wait_all
 
-REDUCE, BCAST = reduce_binomial.reduce_binomial, bcast_binomial.bcast_binomial
 COUNT: Final[Any] = np.empty(0, np.int64)
 
 
-def reduce_and_scatter_across(call: ReduceScatterCall, *, reduce: Algorithm = REDUCE, bcast: Algorithm = BCAST) -> None:
+def reduce_and_scatter_across(
+    call: ReduceScatterCall, *, reduce: Algorithm = reduce_binomial, bcast: Algorithm = bcast_binomial
+) -> None:
     """Leave the rank's block of the other group's result in `recvbuf`.
 
     `counts` are the block sizes of this group, which a leader sends; None if they are equal, so that it sends only one.

@@ -22,13 +22,11 @@ from collectives.inter_patterns.groups import (
     process_numbers,
     sequential,
 )
-from collectives.intra.reduce import binomial as reduce_binomial
-from collectives.intra.scatterv import binomial as scatterv_binomial
+from collectives.intra.reduce.binomial import reduce_binomial
+from collectives.intra.scatterv.binomial import scatterv_binomial
 from collectives.tools.blocks import scratch as spare_memory
 from collectives.tools.messages import exchange
 from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
-
-REDUCE, SCATTERV = reduce_binomial.reduce_binomial, scatterv_binomial.scatterv_binomial
 
 
 def leaders_exchange(
@@ -41,7 +39,9 @@ def leaders_exchange(
         exchange(inter, whole, 0, into, 0, tag)
 
 
-def exchange_and_scatter(call: ReduceScatterCall, *, reduce: Algorithm = REDUCE, scatterv: Algorithm = SCATTERV) -> None:
+def exchange_and_scatter(
+    call: ReduceScatterCall, *, reduce: Algorithm = reduce_binomial, scatterv: Algorithm = scatterv_binomial
+) -> None:
     """Leave this rank's block of the other group's result in `recvbuf`.
 
     `counts` are the block sizes in this group; None if they are equal.

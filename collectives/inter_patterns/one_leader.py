@@ -30,13 +30,11 @@ from collectives.inter_patterns.groups import (
 from collectives.inter_patterns.joined import STARTUP_BYTES, Joined, positive_startups_only
 from collectives.inter_patterns.leader_scatter import COUNT
 from collectives.inter_patterns.leaders_exchange import total_bytes, unequal_totals
-from collectives.intra.reduce import binomial as reduce_binomial
-from collectives.intra.scatterv import binomial as scatterv_binomial
+from collectives.intra.reduce.binomial import reduce_binomial
+from collectives.intra.scatterv.binomial import scatterv_binomial
 from collectives.tools.blocks import Layout, scratch
 from collectives.tools.messages import receive, send
 from collectives.tools.unbuffered import SynchronousComm
-
-REDUCE, SCATTERV = reduce_binomial.reduce_binomial, scatterv_binomial.scatterv_binomial
 
 
 def a_is_larger(case: Case) -> bool | None:
@@ -50,8 +48,8 @@ def a_is_larger(case: Case) -> bool | None:
 def by_one_leader(
     call: ReduceScatterCall,
     *,
-    reduce: Algorithm = REDUCE,
-    scatterv: Algorithm = SCATTERV,
+    reduce: Algorithm = reduce_binomial,
+    scatterv: Algorithm = scatterv_binomial,
     startup_bytes: int = STARTUP_BYTES,
     first: bool | None = None,
 ) -> None:

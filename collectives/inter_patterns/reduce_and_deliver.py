@@ -28,13 +28,11 @@ from collectives.inter_patterns.leader_scatter import COUNT
 from collectives.inter_patterns.leaders_exchange import unequal_totals
 from collectives.inter_patterns.posted import posted
 from collectives.inter_patterns.reduce_in_pieces import REDUCE_SCATTER, own_piece, reduce_scatter_parts
-from collectives.intra.bcast import binomial
+from collectives.intra.bcast.binomial import bcast_binomial
 from collectives.tools.blocks import Layout, scratch
 from collectives.tools.messages import exchange
 from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
 from collectives.tools.unbuffered import SynchronousComm, UnbufferedBetween
-
-BCAST = binomial.bcast_binomial
 
 
 def learn_blocks(inter: Intercomm, local: Comm, own_blocks: Layout, bcast: Algorithm, tag: int) -> Layout:
@@ -58,7 +56,7 @@ def deliver_any(
     call: ReduceScatterCall,
     *,
     reduce_scatter: Algorithm = REDUCE_SCATTER,
-    bcast: Algorithm = BCAST,
+    bcast: Algorithm = bcast_binomial,
     receive_order: str = "multi_target",
 ) -> None:
     """Leave the rank's block of the other group's result in `recvbuf`; `counts` are the block sizes of this group."""

@@ -7,11 +7,11 @@ from typing import Any
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.inter_patterns.full_duplex import nearly_equal_sizes
 from collectives.inter_patterns.groups import GroupPart, process_numbers
-from collectives.intra.reduce_scatter import ring
+from collectives.intra.reduce_scatter.ring import reduce_scatter_ring
 from collectives.tools.blocks import Layout, scratch
 from collectives.tools.protocol import Buffer, Comm, Op
 
-REDUCE_SCATTER = ring.reduce_scatter_ring
+REDUCE_SCATTER = reduce_scatter_ring
 
 
 def own_piece(local: Comm, sendbuf: Buffer, op: Op, reduce_scatter: Algorithm, tag: int) -> tuple[Any, int]:

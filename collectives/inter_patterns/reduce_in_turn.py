@@ -24,19 +24,20 @@ from collectives.inter_patterns.groups import (
     undecided,
 )
 from collectives.inter_patterns.leaders_exchange import blocks_of, total_bytes, unequal_totals
-from collectives.intra.reduce import binomial as reduce_binomial
-from collectives.intra.scatter import binomial as scatter_binomial
-from collectives.intra.scatterv import binomial as scatterv_binomial
+from collectives.intra.reduce.binomial import reduce_binomial
+from collectives.intra.scatter.binomial import scatter_binomial
+from collectives.intra.scatterv.binomial import scatterv_binomial
 from collectives.tools.blocks import scratch as spare_memory
 from collectives.tools.messages import receive, send
 from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
 
-REDUCE = reduce_binomial.reduce_binomial
-SCATTER, SCATTERV = scatter_binomial.scatter_binomial, scatterv_binomial.scatterv_binomial
-
 
 def reduce_in_turn_and_scatter(
-    call: ReduceScatterCall, *, reduce: Algorithm = REDUCE, scatter: Algorithm = SCATTER, first: bool | None = None
+    call: ReduceScatterCall,
+    *,
+    reduce: Algorithm = reduce_binomial,
+    scatter: Algorithm = scatter_binomial,
+    first: bool | None = None,
 ) -> None:
     """Leave the rank's block of the other group's result in `recvbuf`; the blocks of a group are equal."""
     inter, local, sendbuf, recvbuf, _, op, tag = call
@@ -44,7 +45,11 @@ def reduce_in_turn_and_scatter(
 
 
 def reduce_in_turn_and_scatterv(
-    call: ReduceScatterCall, *, reduce: Algorithm = REDUCE, scatterv: Algorithm = SCATTERV, first: bool | None = None
+    call: ReduceScatterCall,
+    *,
+    reduce: Algorithm = reduce_binomial,
+    scatterv: Algorithm = scatterv_binomial,
+    first: bool | None = None,
 ) -> None:
     """Leave the rank's block of the other group's result in `recvbuf`; `counts` are the block sizes in this group."""
     inter, local, sendbuf, recvbuf, counts, op, tag = call

@@ -18,15 +18,13 @@ from collectives.catalogue.family import defaults_of, member
 from collectives.inter_patterns.groups import UNDECIDED, comes_first, unsupported
 from collectives.inter_patterns.root_gathering_claims import in_turn_claims, options_of
 from collectives.inter_patterns.root_gathering_claims import parts as parts_of
-from collectives.intra.allgather import bruck
-from collectives.intra.bcast import scatter_ring_allgather
-from collectives.intra.gatherv import linear
+from collectives.intra.allgather.bruck import allgather_bruck
+from collectives.intra.bcast.scatter_ring_allgather import bcast_scatter_ring_allgather
+from collectives.intra.gatherv.linear import gatherv_linear
 from collectives.tools.blocks import Layout, scratch
 from collectives.tools.local import check_local
 from collectives.tools.messages import exchange, receive, send
 from collectives.tools.protocol import Buffer, Comm, Intercomm
-
-ALLGATHER, BCAST = bruck.allgather_bruck, scatter_ring_allgather.bcast_scatter_ring_allgather
 
 
 def collect(
@@ -96,8 +94,8 @@ def _gather_in_turn(
     tag: int,
     *,
     gatherv: Algorithm,
-    allgather: Algorithm = ALLGATHER,
-    bcast: Algorithm = BCAST,
+    allgather: Algorithm = allgather_bruck,
+    bcast: Algorithm = bcast_scatter_ring_allgather,
     first: bool | None = None,
 ) -> None:
     """Collect the block sizes by `allgather` and the blocks by `gatherv`; the other group gets them by `bcast`."""
@@ -123,7 +121,7 @@ def collect_by_counts(local: Comm, sendbuf: Buffer, gather: Algorithm, tag: int)
     gather.run(local, own_count, table, root=0, tag=tag)
     counts = None if table is None else [int(value) for value in table]
     whole = None if counts is None else scratch(sendbuf, sum(counts))
-    linear.gatherv_linear.run(local, sendbuf, whole, counts, root=0, tag=tag)
+    gatherv_linear.run(local, sendbuf, whole, counts, root=0, tag=tag)
     return whole
 
 

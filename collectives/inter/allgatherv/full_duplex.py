@@ -46,14 +46,13 @@ from collectives.inter_patterns.groups import (
     sequential,
 )
 from collectives.inter_patterns.posted import posted
-from collectives.intra.allreduce import recursive_doubling as allreduce_doubling
-from collectives.intra.exscan import recursive_doubling as exscan_doubling
+from collectives.intra.allreduce.recursive_doubling import allreduce_recursive_doubling
+from collectives.intra.exscan.recursive_doubling import exscan_recursive_doubling
 from collectives.patterns.reductions import ADD
 from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 from collectives.tools.unbuffered import SynchronousComm, UnbufferedBetween
 
-ALLREDUCE, EXSCAN = allreduce_doubling.allreduce_recursive_doubling, exscan_doubling.exscan_recursive_doubling
 COUNT_BYTES = 8
 
 
@@ -99,8 +98,8 @@ def allgatherv_full_duplex(
     *,
     allgather: Algorithm = ALLGATHER,
     allgatherv: Algorithm = ALLGATHERV,
-    allreduce: Algorithm = ALLREDUCE,
-    exscan: Algorithm = EXSCAN,
+    allreduce: Algorithm = allreduce_recursive_doubling,
+    exscan: Algorithm = exscan_recursive_doubling,
     receive_order: str = "multi_target",
     tag: int = 0,
 ) -> None:

@@ -27,12 +27,10 @@ from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Seconds, message
 from collectives.inter_patterns.groups import GroupPart, checked_sizes, process_numbers
 from collectives.inter_patterns.leaders_exchange import leaders_exchange, leaders_exchange_claims
-from collectives.intra.bcast import binomial as bcast_binomial
-from collectives.intra.reduce import binomial as reduce_binomial
+from collectives.intra.bcast.binomial import bcast_binomial
+from collectives.intra.reduce.binomial import reduce_binomial
 from collectives.tools.numbers import ceil_log2
 from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
-
-REDUCE, BCAST = reduce_binomial.reduce_binomial, bcast_binomial.bcast_binomial
 
 
 def closed_rounds(case: Case) -> int | None:
@@ -60,7 +58,7 @@ def _broadcasts(case: Case) -> list[GroupPart]:
 
 
 CLAIMS = leaders_exchange_claims(
-    lambda case: case.parameters.get("reduce", REDUCE), lambda case: (case.m, case.m_b), _broadcasts
+    lambda case: case.parameters.get("reduce", reduce_binomial), lambda case: (case.m, case.m_b), _broadcasts
 )
 
 
@@ -75,8 +73,8 @@ def allreduce_reduce_exchange_bcast(
     recvbuf: Buffer,
     *,
     op: Op,
-    reduce: Algorithm = REDUCE,
-    bcast: Algorithm = BCAST,
+    reduce: Algorithm = reduce_binomial,
+    bcast: Algorithm = bcast_binomial,
     tag: int = 0,
 ) -> None:
     """Leave the result of the other group's operands in `recvbuf` on every rank."""

@@ -30,14 +30,12 @@ from collectives.catalogue.schedule import Rounds, Seconds, Transfer, message
 from collectives.inter_patterns.groups import GroupPart, concurrent, part_claims, process_numbers, sequential, undecided
 from collectives.inter_patterns.root_gathering import exchange_in_turn, resolve_first
 from collectives.inter_patterns.root_gathering_claims import exchange_in_turn_schedule
-from collectives.intra.bcast import binomial as bcast_binomial
-from collectives.intra.reduce import binomial as reduce_binomial
+from collectives.intra.bcast.binomial import bcast_binomial
+from collectives.intra.reduce.binomial import reduce_binomial
 from collectives.tools.blocks import scratch as spare_memory
 from collectives.tools.local import check_local
 from collectives.tools.numbers import ceil_log2
 from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
-
-REDUCE, BCAST = reduce_binomial.reduce_binomial, bcast_binomial.bcast_binomial
 
 
 def schedule(case: Case) -> Rounds | None:
@@ -93,8 +91,8 @@ def allreduce_wmpi(
     recvbuf: Buffer,
     *,
     op: Op,
-    reduce: Algorithm = REDUCE,
-    bcast: Algorithm = BCAST,
+    reduce: Algorithm = reduce_binomial,
+    bcast: Algorithm = bcast_binomial,
     first: bool | None = None,
     tag: int = 0,
 ) -> None:

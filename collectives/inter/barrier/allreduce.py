@@ -37,13 +37,12 @@ from collectives.inter_patterns.groups import (
     sequential,
 )
 from collectives.inter_patterns.leaders_exchange import leaders_exchange
-from collectives.intra.bcast import binomial as bcast_binomial
-from collectives.intra.reduce import binomial as reduce_binomial
+from collectives.intra.bcast.binomial import bcast_binomial
+from collectives.intra.reduce.binomial import reduce_binomial
 from collectives.patterns.reductions import ADD
 from collectives.tools.blocks import scratch as spare_memory
 from collectives.tools.protocol import Comm, Intercomm
 
-REDUCE, BCAST = reduce_binomial.reduce_binomial, bcast_binomial.bcast_binomial
 INTEGER: Final[Any] = np.zeros(1, np.int32)
 NBYTES = 4
 
@@ -70,7 +69,7 @@ def sent(case: Case, rank: int) -> int:
 
 @algorithm(**part_claims(_parts, schedule, sent=sent, held=lambda case, rank: NBYTES + sent(case, rank)))
 def barrier_allreduce(
-    inter: Intercomm, local: Comm, *, reduce: Algorithm = REDUCE, bcast: Algorithm = BCAST, tag: int = 0
+    inter: Intercomm, local: Comm, *, reduce: Algorithm = reduce_binomial, bcast: Algorithm = bcast_binomial, tag: int = 0
 ) -> None:
     """Return when every rank of the other group has entered the barrier."""
     checked_sizes(inter, local)

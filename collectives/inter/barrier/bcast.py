@@ -35,13 +35,11 @@ from collectives.inter_patterns.groups import (
 )
 from collectives.inter_patterns.root_gathering import exchange_in_turn
 from collectives.inter_patterns.root_gathering_claims import exchange_in_turn_schedule
-from collectives.intra.barrier import dissemination
-from collectives.intra.bcast import binomial as bcast_binomial
+from collectives.intra.barrier.dissemination import barrier_dissemination
+from collectives.intra.bcast.binomial import bcast_binomial
 from collectives.tools.blocks import scratch as spare_memory
 from collectives.tools.messages import TOKEN
 from collectives.tools.protocol import Comm, Intercomm
-
-BARRIER, BCAST = dissemination.barrier_dissemination, bcast_binomial.bcast_binomial
 
 
 def schedule(case: Case) -> Rounds | None:
@@ -69,8 +67,8 @@ def barrier_bcast(
     inter: Intercomm,
     local: Comm,
     *,
-    barrier: Algorithm = BARRIER,
-    bcast: Algorithm = BCAST,
+    barrier: Algorithm = barrier_dissemination,
+    bcast: Algorithm = bcast_binomial,
     first: bool | None = None,
     tag: int = 0,
 ) -> None:

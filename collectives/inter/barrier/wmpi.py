@@ -30,15 +30,13 @@ from collectives.catalogue.schedule import Rounds, Seconds
 from collectives.inter_patterns.groups import UNDECIDED, checked_sizes, comes_first, with_process_numbers
 from collectives.inter_patterns.posted import posted
 from collectives.inter_patterns.union import Union
-from collectives.intra.barrier import dissemination
+from collectives.intra.barrier.dissemination import barrier_dissemination
 from collectives.tools.protocol import Comm, Intercomm
-
-BARRIER = dissemination.barrier_dissemination
 
 
 def why_unsupported(case: Case) -> str | None:
     barrier, first = barrier_wmpi.parameter(case, "barrier"), barrier_wmpi.parameter(case, "first")
-    if case.p == case.q and first is None and barrier.name != BARRIER.name:
+    if case.p == case.q and first is None and barrier.name != barrier_dissemination.name:
         return UNDECIDED.format(p=case.p)
     reason = barrier.why_unsupported(Case(case.ranks))
     return f"barrier {barrier.name}: {reason}" if reason else None
@@ -79,7 +77,7 @@ def _barrier_and_first(case: Case) -> tuple[Algorithm, bool]:
     closed_time=closed_time,
 )
 def barrier_wmpi(
-    inter: Intercomm, local: Comm, *, barrier: Algorithm = BARRIER, first: bool | None = None, tag: int = 0
+    inter: Intercomm, local: Comm, *, barrier: Algorithm = barrier_dissemination, first: bool | None = None, tag: int = 0
 ) -> None:
     """Return when every rank of both groups has entered the barrier."""
     p, q = checked_sizes(inter, local)

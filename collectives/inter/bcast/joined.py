@@ -39,12 +39,10 @@ from collectives.inter_patterns.joined import (
     tree_hops,
 )
 from collectives.inter_patterns.rooted import check_root, group_sizes
-from collectives.intra.bcast import circulant
+from collectives.intra.bcast.circulant import bcast_circulant
 from collectives.tools.blocks import required
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 from collectives.tools.unbuffered import SynchronousComm
-
-BCAST = circulant.bcast_circulant
 
 
 def _segments(bcast: Algorithm, nbytes: int, leaves: int, startup_bytes: int) -> dict[str, Any]:
@@ -74,7 +72,7 @@ def bcast_joined(
     buf: Buffer | None,
     *,
     root: RootRole | int,
-    bcast: Algorithm = BCAST,
+    bcast: Algorithm = bcast_circulant,
     startup_bytes: int = STARTUP_BYTES,
     tag: int = 0,
 ) -> None:

@@ -29,13 +29,12 @@ from collectives.catalogue.schedule import Rounds, Transfer, without_empty
 from collectives.inter_patterns.groups import GroupPart, RootRole, concurrent, part_claims, process_numbers, sequential
 from collectives.inter_patterns.root_gathering import collect_by_counts
 from collectives.inter_patterns.rooted import check_root, gathered
-from collectives.intra.gather import binomial
-from collectives.intra.gatherv import linear
+from collectives.intra.gather.binomial import gather_binomial
+from collectives.intra.gatherv.linear import gatherv_linear
 from collectives.tools.blocks import Layout, required
 from collectives.tools.messages import receive, send
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
-GATHER = binomial.gather_binomial
 COUNT_BYTES = 8
 
 
@@ -43,7 +42,7 @@ def _parts(case: Case) -> list[GroupPart]:
     counts, leaves = Case(case.q, COUNT_BYTES, itemsize=COUNT_BYTES), process_numbers(case)[1]
     return [
         (gatherv_local_gather_remote_send.parameter(case, "gather"), counts, leaves),
-        (linear.gatherv_linear, case.groups[1], leaves),
+        (gatherv_linear, case.groups[1], leaves),
     ]
 
 
@@ -68,7 +67,7 @@ def gatherv_local_gather_remote_send(
     counts: Sequence[int] | None,
     *,
     root: RootRole | int,
-    gather: Algorithm = GATHER,
+    gather: Algorithm = gather_binomial,
     tag: int = 0,
 ) -> None:
     """Gather the blocks of the other group's ranks to the root's `recvbuf`."""

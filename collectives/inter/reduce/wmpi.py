@@ -27,12 +27,10 @@ from collectives.catalogue.schedule import Transfer
 from collectives.inter_patterns.groups import GroupPart, RootRole, process_numbers
 from collectives.inter_patterns.rooted import check_root
 from collectives.inter_patterns.rooted_claims import one_hop_claims
-from collectives.intra.reduce import binomial
+from collectives.intra.reduce.binomial import reduce_binomial
 from collectives.tools.blocks import required, scratch
 from collectives.tools.messages import receive, send
 from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
-
-REDUCE = binomial.reduce_binomial
 
 
 def _part(case: Case) -> GroupPart:
@@ -53,7 +51,7 @@ def reduce_wmpi(
     *,
     op: Op,
     root: RootRole | int,
-    reduce: Algorithm = REDUCE,
+    reduce: Algorithm = reduce_binomial,
     tag: int = 0,
 ) -> None:
     """Leave the result of the other group's operands in the root's `recvbuf`."""

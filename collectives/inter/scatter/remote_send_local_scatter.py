@@ -29,13 +29,11 @@ from collectives.catalogue.schedule import Transfer
 from collectives.inter_patterns.groups import GroupPart, RootRole, process_numbers, scratch_in
 from collectives.inter_patterns.rooted import check_root, group_sizes
 from collectives.inter_patterns.rooted_claims import one_hop_claims
-from collectives.intra.scatter import binomial
+from collectives.intra.scatter.binomial import scatter_binomial
 from collectives.tools.blocks import required
 from collectives.tools.blocks import scratch as spare_memory
 from collectives.tools.messages import receive, send
 from collectives.tools.protocol import Buffer, Comm, Intercomm
-
-SCATTER = binomial.scatter_binomial
 
 
 def _part(case: Case) -> GroupPart:
@@ -59,7 +57,7 @@ def scatter_remote_send_local_scatter(
     recvbuf: Buffer | None,
     *,
     root: RootRole | int,
-    scatter: Algorithm = SCATTER,
+    scatter: Algorithm = scatter_binomial,
     tag: int = 0,
 ) -> None:
     """Copy the rank's block of the root's `sendbuf` to `recvbuf`; the root is in the other group."""

@@ -32,7 +32,7 @@ from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Rounds, Seconds, Transfer, message, without_empty
 from collectives.inter_patterns.groups import GroupPart, RootRole, concurrent, process_numbers, sequential
 from collectives.inter_patterns.rooted import check_root, group_sizes, scattered, sequential_time
-from collectives.intra.scatterv import linear
+from collectives.intra.scatterv.linear import scatterv_linear
 from collectives.tools.blocks import Layout, required
 from collectives.tools.blocks import scratch as spare_memory
 from collectives.tools.messages import receive, send
@@ -70,7 +70,7 @@ def _total(case: Case) -> int:
 
 
 def _part(case: Case) -> GroupPart:
-    return linear.scatterv_linear, case.groups[1], process_numbers(case)[1]
+    return scatterv_linear, case.groups[1], process_numbers(case)[1]
 
 
 @algorithm(schedule=schedule, scratch=scratch, closed_rounds=closed_rounds, closed_sent=closed_sent, closed_time=closed_time)
@@ -104,4 +104,4 @@ def scatterv_remote_send_local_scatter(
         sizes = [int(size) for size in table]
         all_blocks = spare_memory(own_block, sum(sizes))
         receive(inter, all_blocks, root, tag)
-    linear.scatterv_linear.run(local, all_blocks, own_block, sizes, root=0, tag=tag)
+    scatterv_linear.run(local, all_blocks, own_block, sizes, root=0, tag=tag)
