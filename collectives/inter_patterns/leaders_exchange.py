@@ -12,19 +12,19 @@ from collections.abc import Callable
 from collectives.catalogue.algorithm import Algorithm, Case, Claims
 from collectives.catalogue.conditions import any_case
 from collectives.catalogue.family import chosen
-from collectives.catalogue.schedule import Rounds, Transfer, without_empty
+from collectives.catalogue.schedule import Transfer, without_empty
 from collectives.inter_patterns.full_duplex import nearly_equal_sizes
 from collectives.inter_patterns.groups import (
     GroupPart,
     ReduceScatterCall,
-    concurrent,
+    Step,
+    in_both_groups,
     part_claims,
     process_numbers,
-    sequential,
 )
 from collectives.intra.reduce.binomial import reduce_binomial
 from collectives.intra.scatterv.binomial import scatterv_binomial
-from collectives.tools.blocks import scratch as spare_memory
+from collectives.tools.blocks import spare_memory
 from collectives.tools.messages import exchange
 from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
 
@@ -73,31 +73,17 @@ def leaders_exchange_claims(
     Leaders hold `held` operands in scratch memory.
     """
 
-    def parts(case: Case) -> list[GroupPart]:
-        reduces: list[GroupPart] = [
-            (reduce(case), Case(len(ranks), nbytes, itemsize=case.itemsize, commutative=case.commutative), ranks)
-            for ranks, nbytes in zip(process_numbers(case), totals(case), strict=True)
-        ]
-        return [*reduces, *distribution(case)]
-
-    def by_leaders(case: Case, rank: int) -> int:
+    def steps(case: Case) -> list[Step]:
         a, b = totals(case)
-        return {0: a, case.p: b}.get(rank, 0)
-
-    def schedule(case: Case) -> Rounds | None:
-        a, b = totals(case)
+        reduces = in_both_groups(reduce(case), case, (a, b), commutative=case.commutative)
         across = without_empty([Transfer(0, case.p, a), Transfer(case.p, 0, b)])
-        phases = parts(case)
-        return sequential(concurrent(phases[:2]), [across], concurrent(phases[2:]))
+        return [*reduces, across, *distribution(case)]
 
-    return part_claims(
-        parts,
-        schedule,
-        sent=by_leaders,
-        held=lambda case, rank: held * by_leaders(case, rank),
-        why_unsupported=why_unsupported,
-        reduces=True,
-    )
+    def operands(case: Case, rank: int) -> int:
+        a, b = totals(case)
+        return held * {0: a, case.p: b}.get(rank, 0)
+
+    return part_claims(steps, held=operands, why_unsupported=why_unsupported, reduces=True)
 
 
 def exchange_and_scatter_claims() -> Claims:

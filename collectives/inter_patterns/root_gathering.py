@@ -21,7 +21,7 @@ from collectives.inter_patterns.root_gathering_claims import parts as parts_of
 from collectives.intra.allgather.bruck import allgather_bruck
 from collectives.intra.bcast.scatter_ring_allgather import bcast_scatter_ring_allgather
 from collectives.intra.gatherv.linear import gatherv_linear
-from collectives.tools.blocks import Layout, scratch
+from collectives.tools.blocks import Layout, spare_memory
 from collectives.tools.local import check_local
 from collectives.tools.messages import exchange, receive, send
 from collectives.tools.protocol import Buffer, Comm, Intercomm
@@ -31,7 +31,7 @@ def collect(
     local: Comm, sendbuf: Buffer, total: int, counts: Sequence[int] | None, gather: Algorithm, tag: int
 ) -> Buffer | None:
     """Return all blocks of the local group on its rank 0, and None on other ranks."""
-    whole = scratch(sendbuf, total) if local.Get_rank() == 0 else None
+    whole = spare_memory(sendbuf, total) if local.Get_rank() == 0 else None
     gather.run(local, sendbuf, whole, *(() if counts is None else (counts,)), root=0, tag=tag)
     return whole
 
@@ -39,7 +39,7 @@ def collect(
 def counts_of_all(local: Comm, count: int, allgather: Algorithm, tag: int) -> list[int]:
     """Return the block sizes of the local group, since `counts` of allgatherv has only those of the other group."""
     own_count = np.array([count], np.int64)
-    table = scratch(own_count, local.Get_size())
+    table = spare_memory(own_count, local.Get_size())
     allgather.run(local, own_count, table, tag=tag)
     sizes: list[int] = table.tolist()
     return sizes
@@ -117,10 +117,10 @@ def collect_by_counts(local: Comm, sendbuf: Buffer, gather: Algorithm, tag: int)
     Rank 0 gathers the sizes by `gather`; then every rank sends its block to rank 0.
     """
     own_count = np.array([sendbuf.size], np.int64)
-    table = scratch(own_count, local.Get_size()) if local.Get_rank() == 0 else None
+    table = spare_memory(own_count, local.Get_size()) if local.Get_rank() == 0 else None
     gather.run(local, own_count, table, root=0, tag=tag)
     counts = None if table is None else [int(value) for value in table]
-    whole = None if counts is None else scratch(sendbuf, sum(counts))
+    whole = None if counts is None else spare_memory(sendbuf, sum(counts))
     gatherv_linear.run(local, sendbuf, whole, counts, root=0, tag=tag)
     return whole
 

@@ -13,7 +13,7 @@ from typing import Final
 from collectives.catalogue.algorithm import Case, ScheduleAndScratch
 from collectives.catalogue.schedule import Round, Transfer, without_empty
 from collectives.patterns.trees import children, level, parent, subtree
-from collectives.tools.blocks import Layout, required, scratch
+from collectives.tools.blocks import Layout, required, spare_memory
 from collectives.tools.messages import receive, send
 from collectives.tools.numbers import ceil_log2
 from collectives.tools.protocol import Buffer, Comm
@@ -31,7 +31,7 @@ def gather_up(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, layout
             if first + count <= p:
                 receive(comm, layout.block(recvbuf, first, first + count), first, tag)
             else:
-                packed = scratch(recvbuf, layout.around(first, count))
+                packed = spare_memory(recvbuf, layout.around(first, count))
                 receive(comm, packed, first, tag)
                 tail = layout.size(first, p)
                 layout.block(recvbuf, first, p)[:] = packed[0:tail]
@@ -39,7 +39,7 @@ def gather_up(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, layout
         return
     sendbuf = held = required(sendbuf, "a rank that sends its block")
     if subtree(v, p) > 1:
-        held = scratch(sendbuf, layout.around(rank, subtree(v, p)))
+        held = spare_memory(sendbuf, layout.around(rank, subtree(v, p)))
         held[0 : sendbuf.size] = sendbuf
         for child in children(v, p):
             start, size = layout.around(rank, child - v), layout.around((root + child) % p, subtree(child, p))
@@ -59,14 +59,14 @@ def scatter_down(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, lay
             if first + count <= p:
                 send(comm, layout.block(sendbuf, first, first + count), first, tag)
             else:
-                packed = scratch(sendbuf, layout.around(first, count))
+                packed = spare_memory(sendbuf, layout.around(first, count))
                 tail = layout.size(first, p)
                 packed[0:tail] = layout.block(sendbuf, first, p)
                 packed[tail : packed.size] = layout.block(sendbuf, 0, first + count - p)
                 send(comm, packed, first, tag)
         return
     recvbuf = required(recvbuf, "a rank that receives its block")
-    held = recvbuf if subtree(v, p) == 1 else scratch(recvbuf, layout.around(rank, subtree(v, p)))
+    held = recvbuf if subtree(v, p) == 1 else spare_memory(recvbuf, layout.around(rank, subtree(v, p)))
     receive(comm, held, (root + parent(v)) % p, tag)
     for child in reversed(children(v, p)):
         start, size = layout.around(rank, child - v), layout.around((root + child) % p, subtree(child, p))

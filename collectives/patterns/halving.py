@@ -16,7 +16,7 @@ from collectives.catalogue.conditions import all_of, commutative_only
 from collectives.catalogue.schedule import Round, Seconds, Transfer, without_empty
 from collectives.patterns.folding import Fold, Remaining, fold_away, fold_in, fold_in_round, fold_of, unknown_rank
 from collectives.patterns.reductions import combine_in_order, equal_block
-from collectives.tools.blocks import Layout, copy_of, scratch
+from collectives.tools.blocks import Layout, copy_of, spare_memory
 from collectives.tools.messages import exchange, send
 from collectives.tools.numbers import ceil_log2, is_power_of_two
 from collectives.tools.protocol import Buffer, Comm, Op
@@ -36,7 +36,7 @@ def scatter_halves(
         fold_away(comm, own, result, tag)
         return
     held = recvbuf if sendbuf is None else copy_of(sendbuf)
-    spare = scratch(held, _spare(layout, fold, rank))
+    spare = spare_memory(held, _spare(layout, fold, rank))
     fold_in(comm, fold, held, spare, op, tag)
     v = fold.index(rank)
     for k in reversed(range(fold.dimension)):

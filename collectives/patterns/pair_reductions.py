@@ -17,7 +17,7 @@ from collectives.catalogue.conditions import all_of, commutative_only, one_of
 from collectives.catalogue.schedule import Round, Seconds, Transfer, message, without_empty
 from collectives.patterns.pairs.rounds import pair_rounds, partner
 from collectives.patterns.reductions import combine, equal_block
-from collectives.tools.blocks import Layout, load, scratch
+from collectives.tools.blocks import Layout, load, spare_memory
 from collectives.tools.messages import exchange
 from collectives.tools.protocol import Buffer, Comm, Op
 
@@ -44,7 +44,7 @@ def scatter_pairs(
         held = layout.block(recvbuf, rank)
     else:
         load(held, layout.block(sendbuf, rank))
-    spare = scratch(recvbuf, held.size if p > 1 else 0)
+    spare = spare_memory(recvbuf, held.size if p > 1 else 0)
     for i in range(_rounds(p, partners)):
         to, source = _partners(rank, i, p, partners)
         if to is not None and source is not None:

@@ -14,7 +14,7 @@ from collectives.catalogue.family import chosen, member
 from collectives.catalogue.schedule import Round, Rounds, Seconds, Transfer, message
 from collectives.patterns.reductions import combine_in_order, operand, send_to_root
 from collectives.patterns.run_trees import PlacedTree, RunTree
-from collectives.tools.blocks import copy_of, load, required, scratch
+from collectives.tools.blocks import copy_of, load, required, spare_memory
 from collectives.tools.messages import receive, send
 from collectives.tools.protocol import Buffer, Comm, Op
 
@@ -64,7 +64,7 @@ def combine_up(
     elif node.children:
         held = copy_of(held)
     if node.children:
-        spare = scratch(held, held.size)
+        spare = spare_memory(held, held.size)
         for child in reversed(node.children):
             receive(comm, spare, placed.rank(child.position), tag)
             combine_in_order(op, held, spare, other_is_left=child.position < position)
@@ -85,18 +85,14 @@ def tree_bcast(module: str, tree: Callable[..., RunTree], **claims: Any) -> Algo
 
 
 def tree_reduce(module: str, tree: Callable[..., RunTree], rounds: Callable[[Case], int | None], **claims: Any) -> Algorithm:
-    """Declare the reduce of a module; `rounds` is the number of rounds to the top of the tree, 0 without data."""
+    """Declare the reduce of a module; `rounds` is the number of rounds to the top of the tree."""
 
     def of(case: Case) -> RunTree:
         return tree(**chosen(tree, case))
 
-    def closed_rounds(case: Case) -> int | None:
-        known = rounds(case)
-        return None if known is None else known + (case.m > 0 and top_of(of(case), case) != case.root)
-
     def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
-        known = closed_rounds(case)
-        return None if known is None else known * message(case.m, t_s, t_w)
+        known = rounds(case)
+        return None if known is None else (known + (top_of(of(case), case) != case.root)) * message(case.m, t_s, t_w)
 
     def closed_combined(case: Case) -> int | None:
         known = rounds(case)
@@ -106,7 +102,6 @@ def tree_reduce(module: str, tree: Callable[..., RunTree], rounds: Callable[[Cas
         module,
         tree,
         in_order=True,
-        closed_rounds=closed_rounds,
         closed_time=closed_time,
         closed_combined=closed_combined,
         **up_claims(of),

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from collectives.catalogue.algorithm import Case, ScheduleAndScratch
 from collectives.catalogue.schedule import Round, Transfer, without_empty
-from collectives.tools.blocks import Layout, required, scratch
+from collectives.tools.blocks import Layout, required, spare_memory
 from collectives.tools.messages import receive, send
 from collectives.tools.protocol import Buffer, Comm
 
@@ -86,7 +86,7 @@ def gather_runs_up(
             if end <= layout.p:
                 receive(comm, layout.block(recvbuf, begin, end), tree.rank(child.position), tag)
             else:
-                packed = scratch(recvbuf, layout.around(begin, child.size))
+                packed = spare_memory(recvbuf, layout.around(begin, child.size))
                 receive(comm, packed, tree.rank(child.position), tag)
                 tail = layout.size(begin, layout.p)
                 layout.block(recvbuf, begin, layout.p)[:] = packed[0:tail]
@@ -94,7 +94,7 @@ def gather_runs_up(
         return
     sendbuf = held = required(sendbuf, "a rank that sends its block")
     if node.size > 1:
-        held = scratch(sendbuf, layout.around(tree.rank(node.first), node.size))
+        held = spare_memory(sendbuf, layout.around(tree.rank(node.first), node.size))
         _part(held, layout, tree, node, TreeChild(0, (rank - tree.start) % tree.p, 1))[:] = sendbuf
         for child in reversed(node.children):
             receive(comm, _part(held, layout, tree, node, child), tree.rank(child.position), tag)
@@ -115,14 +115,14 @@ def scatter_runs_down(
             if end <= layout.p:
                 send(comm, layout.block(sendbuf, begin, end), tree.rank(child.position), tag)
             else:
-                packed = scratch(sendbuf, layout.around(begin, child.size))
+                packed = spare_memory(sendbuf, layout.around(begin, child.size))
                 tail = layout.size(begin, layout.p)
                 packed[0:tail] = layout.block(sendbuf, begin, layout.p)
                 packed[tail : packed.size] = layout.block(sendbuf, 0, end - layout.p)
                 send(comm, packed, tree.rank(child.position), tag)
         return
     recvbuf = required(recvbuf, "a rank that receives its block")
-    held = recvbuf if node.size == 1 else scratch(recvbuf, layout.around(tree.rank(node.first), node.size))
+    held = recvbuf if node.size == 1 else spare_memory(recvbuf, layout.around(tree.rank(node.first), node.size))
     receive(comm, held, tree.rank(node.parent), tag)
     for child in node.children:
         send(comm, _part(held, layout, tree, node, child), tree.rank(child.position), tag)

@@ -21,8 +21,7 @@ from collectives.catalogue.closed_forms import all_but_own
 from collectives.catalogue.conditions import commutative_only
 from collectives.catalogue.schedule import Round, Seconds
 from collectives.patterns.reductions import combine_in_order, equal_block
-from collectives.tools.blocks import Layout
-from collectives.tools.blocks import scratch as new_scratch
+from collectives.tools.blocks import Layout, spare_memory
 from collectives.tools.messages import exchange
 from collectives.tools.protocol import Buffer, Comm, Op
 
@@ -34,7 +33,7 @@ def gather_runs(skips: Skips, comm: Comm, recvbuf: Buffer, layout: Layout, tag: 
     """Fill `recvbuf` with the blocks of all ranks; the rank's own block is already there."""
     rank = comm.Get_rank()
     # The run of rank 0 starts with block 0, so it is gathered in place. The other ranks rotate theirs at the end.
-    run = recvbuf if rank == 0 else new_scratch(recvbuf, layout.size(0, layout.p))
+    run = recvbuf if rank == 0 else spare_memory(recvbuf, layout.size(0, layout.p))
     if rank > 0:
         run[0 : layout.size(rank)] = layout.block(recvbuf, rank)
     grow(comm, run, layout, skips(layout.p), tag)
@@ -54,7 +53,7 @@ def grow(comm: Comm, run: Buffer, layout: Layout, skips: Sequence[int], tag: int
 def shrink(comm: Comm, run: Buffer, layout: Layout, skips: Sequence[int], op: Op, tag: int) -> None:
     """Leave the result of the rank's block at the start of `run`: the operand, rotated so that this block is first."""
     p, rank = comm.Get_size(), comm.Get_rank()
-    spare = new_scratch(run, longest_message(layout, skips, rank))
+    spare = spare_memory(run, longest_message(layout, skips, rank))
     for held, after in reversed(list(pairwise(skips))):
         outgoing = run[layout.around(rank, held) : layout.around(rank, after)]
         incoming = spare[0 : layout.around(rank, after - held)]
@@ -65,7 +64,7 @@ def shrink(comm: Comm, run: Buffer, layout: Layout, skips: Sequence[int], op: Op
 
 def rotated(data: Buffer, layout: Layout, rank: int) -> Any:
     """A copy of all blocks in scratch memory, from the rank's own block on."""
-    run = new_scratch(data, layout.size(0, layout.p))
+    run = spare_memory(data, layout.size(0, layout.p))
     tail = layout.size(rank, layout.p)
     run[0:tail] = layout.block(data, rank, layout.p)
     run[tail : run.size] = layout.block(data, 0, rank)

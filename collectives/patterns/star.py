@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Final, TypedDict
 
 from collectives.catalogue.algorithm import Case
-from collectives.catalogue.closed_forms import RoundsAndTime, all_but_own, one_message_per_round, other_ranks
+from collectives.catalogue.closed_forms import all_but_own
 from collectives.catalogue.schedule import LinearPhase, Round, Rounds, Seconds, Transfer, message
 from collectives.tools.blocks import Cut, required
 from collectives.tools.messages import receive, send, wait_all
@@ -81,7 +81,7 @@ def sequential_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
 
 
 class ScheduleAndSent(TypedDict):
-    """Schedule and bytes sent, for use with rounds and time: `Algorithm(..., **TO_THE_ROOT, **EQUAL)`."""
+    """Schedule and bytes sent, for use with a time: `@algorithm(closed_time=..., **TO_THE_ROOT)`."""
 
     schedule: Callable[[Case], Rounds]
     closed_sent: Callable[[Case, int], int]
@@ -89,5 +89,3 @@ class ScheduleAndSent(TypedDict):
 
 TO_THE_ROOT: Final = ScheduleAndSent(schedule=gather_schedule, closed_sent=sent_up)
 FROM_THE_ROOT: Final = ScheduleAndSent(schedule=scatter_schedule, closed_sent=sent_down)
-EQUAL: Final = one_message_per_round(other_ranks)
-ANY_SIZE: Final = RoundsAndTime(closed_rounds=lambda case: len(leaves(case)), closed_time=sequential_time)

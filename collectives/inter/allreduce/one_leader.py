@@ -25,12 +25,12 @@ from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.declaration import algorithm
 from collectives.inter.bcast.joined import bcast_joined
 from collectives.inter.reduce.circulant import reduce_circulant
-from collectives.inter_patterns.groups import UNDECIDED, GroupPart, RootRole, concurrent, part_claims, process_numbers
+from collectives.inter_patterns.groups import UNDECIDED, GroupPart, RootRole, part_claims, process_numbers
 from collectives.inter_patterns.joined import STARTUP_BYTES
 from collectives.inter_patterns.one_leader import a_is_larger
 from collectives.intra.bcast.binomial import bcast_binomial
 from collectives.intra.reduce.binomial import reduce_binomial
-from collectives.tools.blocks import scratch as spare_memory
+from collectives.tools.blocks import spare_memory
 from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
 
 
@@ -60,7 +60,7 @@ def _parts(case: Case) -> list[GroupPart]:
     ]
 
 
-CLAIMS = part_claims(_parts, lambda case: concurrent(_parts(case)), held=held, why_unsupported=undecided, reduces=True)
+CLAIMS = part_claims(_parts, held=held, why_unsupported=undecided, reduces=True)
 
 
 @algorithm(**CLAIMS)

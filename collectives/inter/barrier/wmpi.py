@@ -51,10 +51,6 @@ def schedule(case: Case) -> Rounds | None:
     return with_process_numbers(rounds, numbers)
 
 
-def closed_rounds(case: Case) -> int | None:
-    return _barrier_and_first(case)[0].rounds(Case(case.ranks))
-
-
 def closed_sent(case: Case, rank: int) -> int:
     return 0
 
@@ -72,7 +68,6 @@ def _barrier_and_first(case: Case) -> tuple[Algorithm, bool]:
 @algorithm(
     schedule=schedule,
     why_unsupported=why_unsupported,
-    closed_rounds=closed_rounds,
     closed_sent=closed_sent,
     closed_time=closed_time,
 )

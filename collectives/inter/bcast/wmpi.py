@@ -40,7 +40,7 @@ def _hop(case: Case) -> Transfer:
     return Transfer(case.root, case.p, case.m)
 
 
-@algorithm(**one_hop_claims(_part, _hop, hop_first=True))
+@algorithm(**one_hop_claims(_part, _hop, hop_first=True, keeps=False))
 def bcast_wmpi(
     inter: Intercomm,
     local: Comm,

@@ -28,7 +28,7 @@ from collectives.inter_patterns.groups import GroupPart, RootRole, process_numbe
 from collectives.inter_patterns.rooted import check_root
 from collectives.inter_patterns.rooted_claims import one_hop_claims
 from collectives.intra.reduce.binomial import reduce_binomial
-from collectives.tools.blocks import required, scratch
+from collectives.tools.blocks import required, spare_memory
 from collectives.tools.messages import receive, send
 from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
 
@@ -62,7 +62,7 @@ def reduce_wmpi(
         receive(inter, required(recvbuf, "the root of a reduce"), 0, tag)
         return
     own = required(sendbuf, "a rank that contributes an operand")
-    result = scratch(own, own.size) if local.Get_rank() == 0 else None
+    result = spare_memory(own, own.size) if local.Get_rank() == 0 else None
     reduce.run(local, own, result, op=op, root=0, tag=tag)
     if result is not None:
         send(inter, result, root, tag)

@@ -31,8 +31,7 @@ from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Transfer
 from collectives.intra.allgather.bruck import allgather_bruck
 from collectives.intra.allgatherv.bruck import allgatherv_bruck
-from collectives.tools.blocks import Layout, load
-from collectives.tools.blocks import scratch as spare_memory
+from collectives.tools.blocks import Layout, load, spare_memory
 from collectives.tools.messages import exchange
 from collectives.tools.nodes import Nodes, placement_of
 from collectives.tools.protocol import Buffer, Comm

@@ -27,8 +27,7 @@ from collectives.catalogue.concurrent import GroupCase, Phase, phased_claims
 from collectives.catalogue.conditions import equal_nodes_only
 from collectives.catalogue.declaration import algorithm
 from collectives.intra.allgather.bruck import allgather_bruck
-from collectives.tools.blocks import Layout, load
-from collectives.tools.blocks import scratch as spare_memory
+from collectives.tools.blocks import Layout, load, spare_memory
 from collectives.tools.nodes import Nodes, placement_of
 from collectives.tools.protocol import Buffer, Comm
 from collectives.tools.subset import Subset, on_node

@@ -31,8 +31,7 @@ from collectives.catalogue.declaration import algorithm
 from collectives.intra.allgatherv.ring import allgatherv_ring
 from collectives.intra.bcast.binomial import bcast_binomial
 from collectives.intra.gather.binomial import gather_binomial
-from collectives.tools.blocks import Layout, load
-from collectives.tools.blocks import scratch as spare_memory
+from collectives.tools.blocks import Layout, load, spare_memory
 from collectives.tools.nodes import Nodes, placement_of
 from collectives.tools.protocol import Buffer, Comm
 from collectives.tools.subset import Subset, on_node

@@ -32,8 +32,7 @@ from collectives.catalogue.declaration import algorithm
 from collectives.intra.allgatherv.ring import allgatherv_ring
 from collectives.intra.allreduce.rabenseifner import allreduce_rabenseifner
 from collectives.intra.reduce_scatter.pairwise import reduce_scatter_pairwise
-from collectives.tools.blocks import Layout, check_same_size
-from collectives.tools.blocks import scratch as spare_memory
+from collectives.tools.blocks import Layout, check_same_size, spare_memory
 from collectives.tools.nodes import Nodes, lane_counts, placement_of
 from collectives.tools.protocol import Buffer, Comm, Op
 from collectives.tools.subset import Subset, on_node

@@ -45,8 +45,7 @@ from collectives.patterns.plans.block_plans import (
 )
 from collectives.patterns.plans.plan_claims import CasePlan, allreduce_by, allreduce_claims
 from collectives.patterns.plans.shifted_plans import shifted_steps, trivance_plan, trivance_shifts
-from collectives.tools.blocks import Layout, load
-from collectives.tools.blocks import scratch as spare_memory
+from collectives.tools.blocks import Layout, load, spare_memory
 from collectives.tools.messages import is_empty, wait_all
 from collectives.tools.protocol import Buffer, Comm, Op
 
@@ -111,7 +110,6 @@ def closed_sent(case: Case, rank: int) -> int:
     schedule=_with_one_port(ONE_PORT["schedule"]),  # type: ignore[arg-type]  # the claims of a TypedDict are optional
     scratch=scratch,
     why_unsupported=why_unsupported,
-    closed_rounds=_with_one_port(ONE_PORT["closed_rounds"]),
     closed_sent=closed_sent,
     closed_time=_with_one_port(ONE_PORT["closed_time"]),
     closed_combined=_with_one_port(ONE_PORT["closed_combined"]),

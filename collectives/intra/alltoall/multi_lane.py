@@ -27,8 +27,7 @@ from collectives.catalogue.concurrent import GroupCase, Phase, phased_claims
 from collectives.catalogue.conditions import equal_nodes_only
 from collectives.catalogue.declaration import algorithm
 from collectives.intra.alltoall.pairwise import alltoall_pairwise
-from collectives.tools.blocks import Layout, check_same_size
-from collectives.tools.blocks import scratch as spare_memory
+from collectives.tools.blocks import Layout, check_same_size, spare_memory
 from collectives.tools.nodes import Nodes, placement_of
 from collectives.tools.protocol import Buffer, Comm
 from collectives.tools.subset import Subset, on_node

@@ -28,7 +28,7 @@ from collectives.catalogue.conditions import valid_nodes_only
 from collectives.catalogue.declaration import algorithm
 from collectives.intra.barrier.dissemination import barrier_dissemination
 from collectives.intra.bcast.binomial import bcast_binomial
-from collectives.tools.blocks import scratch
+from collectives.tools.blocks import spare_memory
 from collectives.tools.messages import TOKEN
 from collectives.tools.nodes import Nodes, placement_of
 from collectives.tools.protocol import Comm
@@ -58,4 +58,4 @@ def barrier_smp(
     inner.run(local, tag=tag)
     if index == 0:
         outer.run(Subset(comm, placement.lane(0), node), tag=tag)
-    bcast.run(local, scratch(TOKEN, 1), root=0, tag=tag)
+    bcast.run(local, spare_memory(TOKEN, 1), root=0, tag=tag)

@@ -30,8 +30,7 @@ from collectives.catalogue.conditions import valid_nodes_only
 from collectives.catalogue.declaration import algorithm
 from collectives.intra.gather.binomial import gather_binomial
 from collectives.intra.gatherv.binomial import gatherv_binomial
-from collectives.tools.blocks import Layout, load, required
-from collectives.tools.blocks import scratch as spare_memory
+from collectives.tools.blocks import Layout, load, required, spare_memory
 from collectives.tools.nodes import Nodes, placement_of
 from collectives.tools.protocol import Buffer, Comm
 from collectives.tools.subset import Subset, on_node

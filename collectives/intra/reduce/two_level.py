@@ -28,7 +28,7 @@ from collectives.catalogue.conditions import all_of, commutative_only, valid_nod
 from collectives.catalogue.declaration import algorithm
 from collectives.intra.reduce.binomial import reduce_binomial
 from collectives.patterns.reductions import operand
-from collectives.tools.blocks import scratch as spare_memory
+from collectives.tools.blocks import spare_memory
 from collectives.tools.nodes import Nodes, placement_of
 from collectives.tools.protocol import Buffer, Comm, Op
 from collectives.tools.subset import Subset, on_node

@@ -33,7 +33,7 @@ from collectives.catalogue.schedule import Combining, Rounds, Transfer
 from collectives.intra.bcast.binomial import bcast_binomial
 from collectives.intra.scan.recursive_doubling import scan_recursive_doubling
 from collectives.patterns.reductions import combine
-from collectives.tools.blocks import scratch as spare_memory
+from collectives.tools.blocks import spare_memory
 from collectives.tools.messages import TOKEN, exchange, receive, send
 from collectives.tools.nodes import Nodes, placement_of, unsupported_nodes
 from collectives.tools.protocol import Buffer, Comm, Op

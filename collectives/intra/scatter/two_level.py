@@ -29,8 +29,7 @@ from collectives.catalogue.conditions import valid_nodes_only
 from collectives.catalogue.declaration import algorithm
 from collectives.intra.scatter.binomial import scatter_binomial
 from collectives.intra.scatterv.binomial import scatterv_binomial
-from collectives.tools.blocks import Layout, required
-from collectives.tools.blocks import scratch as spare_memory
+from collectives.tools.blocks import Layout, required, spare_memory
 from collectives.tools.nodes import Nodes, placement_of
 from collectives.tools.protocol import Buffer, Comm
 from collectives.tools.subset import Subset, on_node

@@ -11,7 +11,7 @@ from collectives.catalogue.schedule import Round, Transfer
 from collectives.patterns.binary_trees.shapes import Shape, step_down
 from collectives.patterns.reductions import combine, operand, send_to_root
 from collectives.patterns.segmented import SEGMENT_BYTES, segments_of
-from collectives.tools.blocks import Layout, copy_of, load, required, scratch, segments
+from collectives.tools.blocks import Layout, copy_of, load, required, segments, spare_memory
 from collectives.tools.messages import exchange
 from collectives.tools.protocol import Buffer, Comm, Op
 
@@ -109,7 +109,7 @@ def combine_segments(
     elif children:
         held = copy_of(held)
     pieces = segments(held.size, held.itemsize, segment_bytes)
-    spare = scratch(held, pieces.size(0)) if children else held
+    spare = spare_memory(held, pieces.size(0)) if children else held
     own = -step_down(tree.shape, v, p, reverse=True)
     sends = dict(_steps(own, pieces)) if parent is not None else {}
     receives = {

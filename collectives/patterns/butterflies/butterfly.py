@@ -19,7 +19,7 @@ from collectives.catalogue.schedule import Round, Seconds, Transfer, without_emp
 from collectives.patterns.folding import Fold, Remaining, fold_away, fold_in, fold_in_round, fold_of, unknown_rank
 from collectives.patterns.halving import halves_combined, halves_time
 from collectives.patterns.reductions import combine_in_order, equal_block
-from collectives.tools.blocks import Layout, copy_of, scratch
+from collectives.tools.blocks import Layout, copy_of, spare_memory
 from collectives.tools.messages import exchange, receive, send
 from collectives.tools.numbers import ceil_log2
 from collectives.tools.protocol import Buffer, Comm, Op
@@ -59,7 +59,7 @@ def scatter_butterfly(
         receive(comm, result, fold.rank(mirror(fold.index(rank), fold.dimension)), tag)
         return
     held = recvbuf if sendbuf is None else copy_of(sendbuf)
-    spare = scratch(held, _spare(layout, fold, rank))
+    spare = spare_memory(held, _spare(layout, fold, rank))
     fold_in(comm, fold, held, spare, op, tag)
     v = fold.index(rank)
     for k in range(fold.dimension):
@@ -119,8 +119,8 @@ def scatter_mirrored(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, layout
     p, rank = comm.Get_size(), comm.Get_rank()
     operand, d = recvbuf if sendbuf is None else sendbuf, ceil_log2(p)
     mirrored = _mirrored(layout)
-    held = scratch(operand, layout.size(0, p) if p > 1 else 0)
-    spare = scratch(operand, _mirrored_spare(layout, rank))
+    held = spare_memory(operand, layout.size(0, p) if p > 1 else 0)
+    spare = spare_memory(operand, _mirrored_spare(layout, rank))
     result = recvbuf[0 : layout.size(rank)]
     if p == 1:
         result[0 : result.size] = operand

@@ -17,7 +17,7 @@ from collectives.catalogue.algorithm import Case, Claims
 from collectives.catalogue.schedule import Round, Seconds, Transfer, without_empty
 from collectives.patterns.plans.block_plans import BlockExchange
 from collectives.patterns.reductions import combine_in_order, equal_block
-from collectives.tools.blocks import Layout, copy_of, scratch
+from collectives.tools.blocks import Layout, copy_of, spare_memory
 from collectives.tools.messages import exchange, receive, send
 from collectives.tools.numbers import ceil_log2, is_power_of_two
 from collectives.tools.protocol import Buffer, Comm, Op
@@ -89,7 +89,7 @@ def scatter_doubling(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, layout
     """
     p, rank = comm.Get_size(), comm.Get_rank()
     held = recvbuf if sendbuf is None else copy_of(sendbuf)
-    out, into, kept = (scratch(held, size) for size in _spares(layout, p, rank))
+    out, into, kept = (spare_memory(held, size) for size in _spares(layout, p, rank))
     for k in range(ceil_log2(p)):
         size = 1 << k
         other = rank ^ size

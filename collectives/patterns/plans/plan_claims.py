@@ -77,7 +77,7 @@ def allgather_claims(plan: CasePlan, symmetric: Callable[[Case], bool] = always)
         starts = rounds(case)
         return None if starts is None else starts * t_s + (case.p - 1) * case.m * t_w
 
-    return Claims(schedule=schedule, scratch=scratch, closed_rounds=rounds, closed_time=time)
+    return Claims(schedule=schedule, scratch=scratch, closed_time=time)
 
 
 def allgatherv_claims(plan: CasePlan) -> ScheduleAndScratch:
@@ -108,7 +108,6 @@ def reduce_scatter_claims(plan: CasePlan, symmetric: Callable[[Case], bool] = al
         schedule=schedule,
         scratch=scratch,
         why_unsupported=commutative_only,
-        closed_rounds=gather["closed_rounds"],
         closed_time=gather["closed_time"],
         closed_combined=lambda case: (case.p - 1) * case.m if case.m == 0 or case.p == 1 or symmetric(case) else None,
     )
@@ -144,7 +143,6 @@ def allreduce_claims(plan: CasePlan, symmetric: Callable[[Case], bool] = always)
         schedule=schedule,
         scratch=scratch,
         why_unsupported=commutative_only,
-        closed_rounds=rounds,
         closed_time=time,
         closed_combined=combined,
     )
