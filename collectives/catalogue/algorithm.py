@@ -29,13 +29,6 @@ class Claims(TypedDict, total=False):
     closed_combined: Callable[[Case], int | None]
 
 
-class ScheduleAndScratch(TypedDict):
-    """The claims that are not closed forms, for use with closed forms: `@algorithm(closed_sent=..., **claims)`."""
-
-    schedule: Callable[[Case], Rounds]
-    scratch: Callable[[Case, int], int]
-
-
 @dataclass(frozen=True)
 class Algorithm:
     """One algorithm, with claims that hold exactly in the model of `collectives.__doc__`.

@@ -42,7 +42,6 @@ class RoundPlan(NamedTuple):
 
     @property
     def rounds(self) -> int:
-        """Number of rounds."""
         return self.segments.p + self.pieces + self.leaves - 1
 
     def piece(self, slot: int) -> int | None:

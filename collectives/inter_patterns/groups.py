@@ -181,7 +181,6 @@ def parameter_of(case: Case, defaults: Mapping[str, Any], name: str) -> Any:
 
 
 def process_numbers(case: Case) -> tuple[range, range]:
-    """The process numbers of A and of B."""
     return range(case.p), range(case.p, case.ranks)
 
 

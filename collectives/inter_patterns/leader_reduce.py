@@ -12,12 +12,7 @@ from functools import partial
 from collectives.catalogue.algorithm import Algorithm, Case, Claims
 from collectives.catalogue.family import chosen
 from collectives.catalogue.schedule import Round, Transfer, without_empty
-from collectives.inter_patterns.groups import (
-    ReduceScatterCall,
-    Step,
-    group_and_rank,
-    part_claims,
-)
+from collectives.inter_patterns.groups import ReduceScatterCall, Step, group_and_rank, part_claims
 from collectives.inter_patterns.leaders_exchange import blocks_of, total_bytes, unequal_totals
 from collectives.intra.scatter.binomial import scatter_binomial
 from collectives.intra.scatterv.binomial import scatterv_binomial

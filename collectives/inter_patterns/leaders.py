@@ -8,14 +8,7 @@ from typing import Any
 
 from collectives.catalogue.algorithm import Algorithm, Case, Claims
 from collectives.catalogue.schedule import Seconds, message
-from collectives.inter_patterns.groups import (
-    GroupPart,
-    in_both_groups,
-    parameter_of,
-    scratch_in,
-    sent_in,
-    unsupported,
-)
+from collectives.inter_patterns.groups import GroupPart, in_both_groups, parameter_of, scratch_in, sent_in, unsupported
 from collectives.tools.blocks import Layout
 from collectives.tools.messages import is_empty, send, wait_all
 from collectives.tools.protocol import Buffer, Comm, Intercomm

@@ -87,7 +87,6 @@ def leaders_exchange_claims(
 
 
 def exchange_and_scatter_claims() -> Claims:
-    """The claims of `exchange_and_scatter`."""
     return leaders_exchange_claims(
         lambda case: chosen(exchange_and_scatter, case)["reduce"],
         total_bytes,

@@ -132,7 +132,6 @@ def _put_in_order(
 def multi_partite_schedule(
     counts: Sequence[int], numbers: Sequence[int], itemsize: int = 1, allgatherv: Algorithm = ALLGATHERV
 ) -> Rounds:
-    """The schedule of `allgatherv_multi_partite`."""
     groups = groups_of(counts, numbers)
     yield _exchange(groups, itemsize)
     for mine, group in enumerate(groups):

@@ -15,13 +15,7 @@ from collectives.catalogue.conditions import all_of
 from collectives.catalogue.family import chosen, defaults_of
 from collectives.catalogue.schedule import OTHER_DATA, Round, Transfer
 from collectives.inter_patterns.even_cut import exchange_runs, exchange_runs_schedule, unknown_order
-from collectives.inter_patterns.groups import (
-    ReduceScatterCall,
-    Step,
-    group_and_rank,
-    in_both_groups,
-    part_claims,
-)
+from collectives.inter_patterns.groups import ReduceScatterCall, Step, group_and_rank, in_both_groups, part_claims
 from collectives.inter_patterns.leader_scatter import COUNT
 from collectives.inter_patterns.leaders_exchange import unequal_totals
 from collectives.inter_patterns.reduce_in_pieces import REDUCE_SCATTER, own_piece, reduce_scatter_parts

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
-from collectives.catalogue.algorithm import Case, ScheduleAndScratch
+from collectives.catalogue.algorithm import Case, Claims
 from collectives.catalogue.conditions import positive
 from collectives.catalogue.schedule import Round, Transfer, without_empty
 from collectives.tools.blocks import Layout, spare_memory
@@ -79,7 +79,7 @@ def gather_bounded_runs(comm: Comm, buf: Buffer, layout: Layout, length: int, ta
             buf[0 : layout.start(into + count - p)] = incoming[tail : incoming.size]
 
 
-def bounded(length: Callable[[Case], int]) -> ScheduleAndScratch:
+def bounded(length: Callable[[Case], int]) -> Claims:
     """The schedule and scratch of `gather_bounded_runs` for blocks of any size."""
 
     def schedule(case: Case) -> Iterator[Round]:
@@ -91,7 +91,7 @@ def bounded(length: Callable[[Case], int]) -> ScheduleAndScratch:
     def scratch(case: Case, rank: int) -> int:
         return _longest_wrapped(case.layout, length(case), rank) * case.itemsize
 
-    return ScheduleAndScratch(schedule=schedule, scratch=scratch)
+    return Claims(schedule=schedule, scratch=scratch)
 
 
 def bounded_rounds(length: int, p: int) -> int:

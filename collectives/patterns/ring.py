@@ -56,7 +56,6 @@ def gather_around(comm: Comm, buf: Buffer, layout: Layout, tag: int) -> None:
 
 
 def reduce_around_schedule(layout: Layout, itemsize: int) -> Iterator[Round]:
-    """The schedule of `reduce_around`."""
     p, ranks, starts = layout.p, np.arange(layout.p), starts_twice(layout, itemsize)
     for k in range(p - 1):
         block = (ranks - k - 1) % p
@@ -65,7 +64,6 @@ def reduce_around_schedule(layout: Layout, itemsize: int) -> Iterator[Round]:
 
 
 def gather_around_schedule(layout: Layout, itemsize: int) -> Iterator[Round]:
-    """The schedule of `gather_around`."""
     p, ranks, sizes = layout.p, np.arange(layout.p), np.diff(starts_twice(layout, itemsize))
     for k in range(p - 1):
         yield nonempty_round(ranks, (ranks + 1) % p, sizes[(ranks - k) % p])

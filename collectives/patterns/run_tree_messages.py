@@ -7,29 +7,16 @@ root of the tree then sends the result to the root of the call, if these are dif
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, TypedDict
+from typing import Any
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Algorithm, Case, Claims
 from collectives.catalogue.family import chosen, member
-from collectives.catalogue.schedule import Round, Rounds, Seconds, Transfer, message
+from collectives.catalogue.schedule import Round, Seconds, Transfer, message
 from collectives.patterns.reductions import combine_in_order, operand, send_to_root
 from collectives.patterns.run_trees import PlacedTree, RunTree
 from collectives.tools.blocks import copy_of, load, required, spare_memory
 from collectives.tools.messages import receive, send
 from collectives.tools.protocol import Buffer, Comm, Op
-
-
-class DownClaims(TypedDict):
-    """Claims of a broadcast: schedule and bytes sent. The algorithm adds rounds and time."""
-
-    schedule: Callable[[Case], Rounds]
-    closed_sent: Callable[[Case, int], int]
-
-
-class UpClaims(DownClaims):
-    """Claims of a reduction: schedule, bytes sent and scratch memory. The algorithm adds rounds and time."""
-
-    scratch: Callable[[Case, int], int]
 
 
 def send_down(comm: Comm, buf: Buffer, tree: PlacedTree, tag: int) -> None:
@@ -116,7 +103,7 @@ def tree_reduce(module: str, tree: Callable[..., RunTree], rounds: Callable[[Cas
     return run
 
 
-def down_claims(tree_of: Callable[[Case], RunTree]) -> DownClaims:
+def down_claims(tree_of: Callable[[Case], RunTree]) -> Claims:
     """The schedule and the bytes sent of `send_down`."""
 
     def schedule(case: Case) -> Iterator[Round]:
@@ -127,10 +114,10 @@ def down_claims(tree_of: Callable[[Case], RunTree]) -> DownClaims:
     def sent(case: Case, rank: int) -> int:
         return len(PlacedTree(tree_of(case), case.root, case.p).node(rank).children) * case.m
 
-    return DownClaims(schedule=schedule, closed_sent=sent)
+    return Claims(schedule=schedule, closed_sent=sent)
 
 
-def up_claims(tree_of: Callable[[Case], RunTree]) -> UpClaims:
+def up_claims(tree_of: Callable[[Case], RunTree]) -> Claims:
     """The schedule, scratch and bytes sent of `combine_up`."""
 
     def schedule(case: Case) -> Iterator[Round]:
@@ -150,7 +137,7 @@ def up_claims(tree_of: Callable[[Case], RunTree]) -> UpClaims:
     def sent(case: Case, rank: int) -> int:
         return case.m if rank != top_of(tree_of(case), case) or rank != case.root else 0
 
-    return UpClaims(schedule=schedule, scratch=scratch_bytes, closed_sent=sent)
+    return Claims(schedule=schedule, scratch=scratch_bytes, closed_sent=sent)
 
 
 def top_of(tree: RunTree, case: Case) -> int:

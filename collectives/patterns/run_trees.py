@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from collectives.catalogue.algorithm import Case, ScheduleAndScratch
+from collectives.catalogue.algorithm import Case, Claims
 from collectives.catalogue.schedule import Round, Transfer, without_empty
 from collectives.tools.blocks import Layout, required, spare_memory
 from collectives.tools.messages import receive, send
@@ -54,7 +54,6 @@ class PlacedTree:
         self.start = (root - tree.root(p)) % p
 
     def node(self, rank: int) -> TreeNode:
-        """The node of a rank."""
         return self.tree.node((rank - self.start) % self.p, self.p)
 
     def rank(self, position: int) -> int:
@@ -139,7 +138,7 @@ def _part(held: Buffer, layout: Layout, tree: PlacedTree, node: TreeNode, child:
 # Claims --------------------------------------------------------------------------------------------------------------
 
 
-def run_claims(tree_of: Callable[[Case], PlacedTree], *, up: bool) -> ScheduleAndScratch:
+def run_claims(tree_of: Callable[[Case], PlacedTree], *, up: bool) -> Claims:
     """The schedule and scratch of `gather_runs_up` or, if not `up`, of `scatter_runs_down`."""
 
     def schedule(case: Case) -> Iterator[Round]:
@@ -160,4 +159,4 @@ def run_claims(tree_of: Callable[[Case], PlacedTree], *, up: bool) -> ScheduleAn
         runs = [(tree.rank(child.first), child.size) for child in node.children]
         return sum(layout.around(first, count) * case.itemsize for first, count in runs if first + count > case.p)
 
-    return ScheduleAndScratch(schedule=schedule, scratch=scratch)
+    return Claims(schedule=schedule, scratch=scratch)

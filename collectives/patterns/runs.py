@@ -15,12 +15,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from collectives.catalogue.algorithm import Case, Claims, ScheduleAndScratch
+from collectives.catalogue.algorithm import Case, Claims
 from collectives.catalogue.array_round import nonempty_round, starts_twice
 from collectives.catalogue.closed_forms import all_but_own
 from collectives.catalogue.conditions import commutative_only
-from collectives.catalogue.schedule import Round, Seconds
-from collectives.patterns.reductions import combine_in_order, equal_block
+from collectives.catalogue.schedule import Round
+from collectives.patterns.reductions import combine_in_order, equal_block_claims
 from collectives.tools.blocks import Layout, spare_memory
 from collectives.tools.messages import exchange
 from collectives.tools.protocol import Buffer, Comm, Op
@@ -102,7 +102,6 @@ def shrinking_schedule(layout: Layout, itemsize: int, skips: Sequence[int]) -> I
 
 
 def growing_schedule(layout: Layout, itemsize: int, skips: Sequence[int]) -> Iterator[Round]:
-    """The schedule of `grow`."""
     p, ranks, starts = layout.p, np.arange(layout.p), starts_twice(layout, itemsize)
     for held, after in pairwise(skips):
         yield nonempty_round(ranks, (ranks - held) % p, starts[ranks + after - held] - starts[ranks])
@@ -117,27 +116,11 @@ def shrinking(skips: Skips) -> Claims:
     def scratch(case: Case, rank: int) -> int:
         return (case.layout.start(case.p) + longest_message(case.layout, skips(case.p), rank)) * case.itemsize
 
-    def time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
-        block = equal_block(case)
-        if block is None:
-            return None
-        return (len(skips(case.p)) - 1) * t_s + (case.p - 1) * block * t_w if block else 0
-
-    def combined(case: Case) -> int | None:
-        block = equal_block(case)
-        return None if block is None else (case.p - 1) * block
-
-    return Claims(
-        schedule=schedule,
-        scratch=scratch,
-        why_unsupported=commutative_only,
-        closed_sent=all_but_own,
-        closed_time=time,
-        closed_combined=combined,
-    )
+    equal = equal_block_claims(lambda case: len(skips(case.p)) - 1, lambda case: case.p - 1)
+    return equal | Claims(schedule=schedule, scratch=scratch, why_unsupported=commutative_only, closed_sent=all_but_own)
 
 
-def growing(skips: Skips) -> ScheduleAndScratch:
+def growing(skips: Skips) -> Claims:
     """The schedule and scratch of `gather_runs` for blocks of any size."""
 
     def schedule(case: Case) -> Iterator[Round]:
@@ -146,7 +129,7 @@ def growing(skips: Skips) -> ScheduleAndScratch:
     def scratch(case: Case, rank: int) -> int:
         return case.layout.size(0, case.p) * case.itemsize if rank > 0 else 0
 
-    return ScheduleAndScratch(schedule=schedule, scratch=scratch)
+    return Claims(schedule=schedule, scratch=scratch)
 
 
 def doubling_skips(p: int) -> list[int]:

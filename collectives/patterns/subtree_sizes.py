@@ -74,7 +74,6 @@ def _parent_rank(comm: Comm) -> int:
 
 
 def sizes_schedule(p: int) -> Iterator[Round]:
-    """The schedule of the sizes."""
     for k in range(ceil_log2(p)):
         yield [Transfer(v - 1, parent(v) - 1, 8) for v in level(k, p) if parent(v)]
 

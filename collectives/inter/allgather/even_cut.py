@@ -46,10 +46,7 @@ def sent(case: Case, rank: int) -> int:
     return case.m if rank < case.p else case.m_b
 
 
-CLAIMS = part_claims(steps, sent=sent, why_unsupported=unknown_order, synchronous=True)
-
-
-@algorithm(**CLAIMS)
+@algorithm(**part_claims(steps, sent=sent, why_unsupported=unknown_order, synchronous=True))
 def allgather_even_cut(
     inter: Intercomm,
     local: Comm,

@@ -67,10 +67,7 @@ def sent(case: Case, rank: int) -> int:
     return case.groups[0 if in_a else 1].layout.size(own) * case.itemsize
 
 
-CLAIMS = part_claims(steps, sent=sent, why_unsupported=unknown_order, synchronous=True)
-
-
-@algorithm(**CLAIMS)
+@algorithm(**part_claims(steps, sent=sent, why_unsupported=unknown_order, synchronous=True))
 def allgatherv_full_duplex(
     inter: Intercomm,
     local: Comm,

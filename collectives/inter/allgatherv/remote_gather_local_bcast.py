@@ -27,13 +27,7 @@ from collections.abc import Sequence
 
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.declaration import algorithm
-from collectives.inter_patterns.groups import (
-    UNDECIDED,
-    checked_sizes,
-    comes_first,
-    scratch_in,
-    unsupported,
-)
+from collectives.inter_patterns.groups import UNDECIDED, checked_sizes, comes_first, scratch_in, unsupported
 from collectives.inter_patterns.leaders import bytes_sent, parts
 from collectives.intra.bcast.binomial import bcast_binomial
 from collectives.tools.blocks import Layout

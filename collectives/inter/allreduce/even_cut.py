@@ -68,10 +68,7 @@ def _piece(case: Case, rank: int) -> int:
     return size * case.itemsize
 
 
-CLAIMS = part_claims(steps, sent=_piece, held=_piece, why_unsupported=unknown_order, reduces=True, synchronous=True)
-
-
-@algorithm(**CLAIMS)
+@algorithm(**part_claims(steps, sent=_piece, held=_piece, why_unsupported=unknown_order, reduces=True, synchronous=True))
 def allreduce_even_cut(
     inter: Intercomm,
     local: Comm,

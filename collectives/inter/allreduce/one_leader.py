@@ -60,10 +60,7 @@ def _parts(case: Case) -> list[GroupPart]:
     ]
 
 
-CLAIMS = part_claims(_parts, held=held, why_unsupported=undecided, reduces=True)
-
-
-@algorithm(**CLAIMS)
+@algorithm(**part_claims(_parts, held=held, why_unsupported=undecided, reduces=True))
 def allreduce_one_leader(
     inter: Intercomm,
     local: Comm,

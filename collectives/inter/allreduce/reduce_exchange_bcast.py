@@ -58,10 +58,7 @@ CLAIMS = leaders_exchange_claims(
 )
 
 
-@algorithm(
-    in_order=True,
-    **CLAIMS | Claims(closed_time=closed_time, closed_combined=closed_combined),
-)
+@algorithm(in_order=True, **CLAIMS | Claims(closed_time=closed_time, closed_combined=closed_combined))
 def allreduce_reduce_exchange_bcast(
     inter: Intercomm,
     local: Comm,

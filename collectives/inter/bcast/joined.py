@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from collectives.catalogue.algorithm import Algorithm, Case, Claims
+from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.declaration import algorithm
 from collectives.inter_patterns.groups import GroupPart, RootRole
 from collectives.inter_patterns.joined import (
@@ -58,14 +58,7 @@ def _part(case: Case) -> GroupPart:
     return bcast, Case(case.q + 1, case.m, root=case.q, itemsize=case.itemsize, parameters=cut), process_numbers(case)
 
 
-CLAIMS = joined_claims(_part, synchronous=True)
-
-
-def why_unsupported(case: Case) -> str | None:
-    return positive_startups_only(case) or CLAIMS["why_unsupported"](case)
-
-
-@algorithm(**CLAIMS | Claims(why_unsupported=why_unsupported))
+@algorithm(**joined_claims(_part, positive_startups_only, synchronous=True))
 def bcast_joined(
     inter: Intercomm,
     local: Comm,

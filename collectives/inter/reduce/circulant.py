@@ -50,7 +50,6 @@ def _segments(elements: int, itemsize: int, leaves: int, startup_bytes: int) -> 
 
 
 def _pieces(case: Case) -> Layout:
-    """The segments of a case."""
     return _segments(case.m_b // case.itemsize, case.itemsize, case.q, reduce_circulant.parameter(case, "startup_bytes"))
 
 

@@ -21,10 +21,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from collectives.catalogue.algorithm import Algorithm, Case
-from collectives.catalogue.composite import (
-    AlgorithmCase,
-    sequential_claims,
-)
+from collectives.catalogue.composite import AlgorithmCase, sequential_claims
 from collectives.catalogue.declaration import algorithm
 from collectives.intra.bcast.binomial import bcast_binomial
 from collectives.intra.gather.binomial import gather_binomial

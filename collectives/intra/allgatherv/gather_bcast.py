@@ -22,10 +22,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from collectives.catalogue.algorithm import Algorithm, Case
-from collectives.catalogue.composite import (
-    AlgorithmCase,
-    sequential_claims,
-)
+from collectives.catalogue.composite import AlgorithmCase, sequential_claims
 from collectives.catalogue.declaration import algorithm
 from collectives.intra.bcast.binomial import bcast_binomial
 from collectives.intra.gatherv.binomial import gatherv_binomial

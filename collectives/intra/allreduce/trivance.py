@@ -35,14 +35,7 @@ from typing import TypeVar
 from collectives.catalogue.algorithm import Case
 from collectives.catalogue.conditions import commutative_only
 from collectives.catalogue.declaration import algorithm
-from collectives.patterns.plans.block_plans import (
-    BlockExchange,
-    join_blocks,
-    packed,
-    space_for,
-    total,
-    unpack,
-)
+from collectives.patterns.plans.block_plans import BlockExchange, join_blocks, packed, space_for, total, unpack
 from collectives.patterns.plans.plan_claims import CasePlan, allreduce_by, allreduce_claims
 from collectives.patterns.plans.shifted_plans import shifted_steps, trivance_plan, trivance_shifts
 from collectives.tools.blocks import Layout, load, spare_memory

@@ -100,7 +100,6 @@ def all_copied(recvbuf: Buffer, places: Callable[[int], Any], rank: int, p: int,
 
 
 def all_copied_scratch(case: Case, rank: int) -> int:
-    """Scratch of `all_copied`."""
     return sum(case.between(other, rank) for other in range(case.p)) if case.in_place else 0
 
 
@@ -151,7 +150,6 @@ def copied_by_distances(
 
 
 def copied_by_distances_scratch(case: Case, rank: int) -> int:
-    """Scratch of `copied_by_distances`."""
     alternating = case.parameters.get("distances", "increasing") == "alternating"
     return largest_scratch(case, rank) if alternating else all_copied_scratch(case, rank)
 

@@ -98,7 +98,6 @@ class Executor:
         self._release(self._on_end[index])
 
     def _execute(self, step: Step) -> None:
-        """Execute a local step."""
         if step.kind == "compute":
             if step.seconds:  # modeled time on a communicator of the emulator, real time on others
                 getattr(self._clock, "_compute", time.sleep)(step.seconds)
