@@ -14,11 +14,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
-from collectives.catalogue.algorithm import Case, ScheduleAndScratch
+from collectives.catalogue.algorithm import Case, Claims
 from collectives.catalogue.conditions import positive
 from collectives.catalogue.schedule import Round, Transfer, without_empty
-from collectives.tools.blocks import Layout
-from collectives.tools.blocks import scratch as new_scratch
+from collectives.tools.blocks import Layout, spare_memory
 from collectives.tools.messages import exchange
 from collectives.tools.numbers import ceil_div, ceil_log2
 from collectives.tools.protocol import Buffer, Comm
@@ -65,7 +64,7 @@ def bounded_length(layout: Layout, itemsize: int, run_bytes: int) -> int:
 def gather_bounded_runs(comm: Comm, buf: Buffer, layout: Layout, length: int, tag: int) -> None:
     """Fill `buf` with the blocks of all ranks; the rank's own block is already there."""
     p, rank = comm.Get_size(), comm.Get_rank()
-    spare = new_scratch(buf, _longest_wrapped(layout, length, rank))
+    spare = spare_memory(buf, _longest_wrapped(layout, length, rank))
     for skip, first, count in steps(length, p):
         out, into = (rank + first) % p, (rank + first + skip) % p
         outgoing, incoming = (_run(layout, buf, start, count, spare) for start in (out, into))
@@ -80,7 +79,7 @@ def gather_bounded_runs(comm: Comm, buf: Buffer, layout: Layout, length: int, ta
             buf[0 : layout.start(into + count - p)] = incoming[tail : incoming.size]
 
 
-def bounded(length: Callable[[Case], int]) -> ScheduleAndScratch:
+def bounded(length: Callable[[Case], int]) -> Claims:
     """The schedule and scratch of `gather_bounded_runs` for blocks of any size."""
 
     def schedule(case: Case) -> Iterator[Round]:
@@ -92,7 +91,7 @@ def bounded(length: Callable[[Case], int]) -> ScheduleAndScratch:
     def scratch(case: Case, rank: int) -> int:
         return _longest_wrapped(case.layout, length(case), rank) * case.itemsize
 
-    return ScheduleAndScratch(schedule=schedule, scratch=scratch)
+    return Claims(schedule=schedule, scratch=scratch)
 
 
 def bounded_rounds(length: int, p: int) -> int:

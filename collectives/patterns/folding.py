@@ -30,7 +30,6 @@ unknown_rank: Final = one_of("remaining", "even", "odd")
 
 
 def fold_of(case: Case) -> Fold:
-    """The fold of a case."""
     return Fold(case.p, remaining=case.parameters.get("remaining", "even"))
 
 
@@ -69,16 +68,14 @@ class Fold:
             return 2 * index + 1
         return self.keep if self.keep // 2 == index else 2 * index
 
-    def ranks(self, index: int, count: int) -> tuple[int, int]:
-        """The range (first, end) of ranks that belong to `count` indices from `index` on.
+    def ranks(self, first: int, end: int) -> tuple[int, int]:
+        """The range (first, end) of ranks that belong to a range of indices.
 
         Two ranks belong to each of the first `excess` indices, one rank to each other index.
         """
-        end = index + count
-        return index + min(index, self.excess), end + min(end, self.excess)
+        return first + min(first, self.excess), end + min(end, self.excess)
 
     def stays(self, rank: int) -> bool:
-        """Whether a rank remains."""
         return self.rank(self.index(rank)) == rank
 
     def neighbor(self, rank: int) -> int | None:
@@ -132,19 +129,16 @@ def fold_away(comm: Comm, own: Buffer, result: Buffer | None, tag: int) -> None:
 
 
 def fold_in_round(fold: Fold, nbytes: int) -> list[Transfer]:
-    """The round of `fold_in`."""
     stay = (fold.rank(v) for v in range(fold.excess))
     return without_empty(Transfer(r ^ 1, r, nbytes, nbytes) for r in stay)
 
 
 def fold_out_round(fold: Fold, nbytes: int) -> list[Transfer]:
-    """The round of `fold_out`."""
     stay = (fold.rank(v) for v in range(fold.excess))
     return without_empty(Transfer(r, r ^ 1, nbytes) for r in stay)
 
 
 def fold_halves_rounds(fold: Fold, elements: int, itemsize: int) -> list[list[Transfer]]:
-    """The rounds of `fold_halves`."""
     low = elements // 2 * itemsize
     high = elements * itemsize - low
     pairs = range(0, 2 * fold.excess, 2)

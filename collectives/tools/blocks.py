@@ -132,7 +132,7 @@ scratch_meter: ContextVar[Callable[[int], object] | None] = ContextVar("scratch_
 """Callback that receives the bytes of each `scratch` allocation; one per rank, on greenlets and on threads."""
 
 
-def scratch(like: Buffer, size: int) -> Any:
+def spare_memory(like: Buffer, size: int) -> Any:
     """Allocate memory for `size` elements of the type that `like` holds."""
     record = scratch_meter.get()
     if record is not None:
@@ -142,9 +142,12 @@ def scratch(like: Buffer, size: int) -> Any:
     return like.empty(size)  # type: ignore[attr-defined]  # a phantom
 
 
+scratch = spare_memory  # the earlier name
+
+
 def copy_of(buf: Buffer) -> Any:
     """Copy of a buffer in scratch memory."""
-    copy = scratch(buf, buf.size)
+    copy = spare_memory(buf, buf.size)
     copy[0 : buf.size] = buf
     return copy
 

@@ -55,6 +55,9 @@ class CaseClaims:
         if self.algorithm.closed_rounds is not None:
             closed = self.algorithm.closed_rounds(self.case)
             yield from () if closed is None else [Claim(closed, CLOSED_FORM)]
+        elif self.schedule is not None and self.algorithm.closed_time is not None:
+            time = self.algorithm.closed_time(self.case, 1, 0)
+            yield from () if time is None else [Claim(time, CLOSED_FORM)]
         if self.schedule is not None:
             yield Claim(longest_chain(self.schedule, self.case.ranks), SCHEDULE)
 

@@ -95,12 +95,23 @@ def verify(
         Any `concurrent.futures.Executor`, including Dask's and mpi4py's; None runs all cases in this process. The
         counterexamples are the same, in the same order.
 
+    Returns
+    -------
+    list of Counterexample
+        `str()` of each has the fault, the case, and the first round in which the run differs from the schedule.
+
     Raises
     ------
     NoMachineError
         If no machine is passed, and no installed package provides one.
     LookupError
         If the expected results of the algorithm's operation are unknown.
+
+    Examples
+    --------
+    >>> from collectives import find, verify
+    >>> verify(find("barrier", "dissemination"), ranks=4, cases=6)
+    []
     """
     machine = machine or installed_machine()
     options: Any = {"ranks": ranks, "cases": cases, "seconds": seconds, "progress": progress, "executor": executor}

@@ -70,9 +70,7 @@ def sort_cheng(
             meter.take(held)
             sizes = [min(M, chain.size - first) for first in range(0, chain.size, M)]
             sorters = Subset(chain.comm, addresses(roots), roots.rank)
-            items = sort_lists(
-                sorters, items, sizes, len(item), order=order, work=work, alltoall=alltoall, tag=chain.tag
-            )
+            items = sort_lists(sorters, items, sizes, len(item), order=order, work=work, alltoall=alltoall, tag=chain.tag)
         block = np.frombuffer(b"".join(items), np.uint8)
     received: bytes = send_down(chain, tree, len(item), block).tobytes()
     gathered.release()

@@ -38,8 +38,7 @@ from collectives.inter_patterns.posted import SynchronousRound
 from collectives.inter_patterns.rooted import check_root, group_sizes
 from collectives.patterns.reductions import combine
 from collectives.patterns.reversed_circulant import partners, sends
-from collectives.tools.blocks import Layout, copy_of, required, segments
-from collectives.tools.blocks import scratch as spare_memory
+from collectives.tools.blocks import Layout, copy_of, required, segments, spare_memory
 from collectives.tools.messages import exchange
 from collectives.tools.numbers import ceil_log2
 from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
@@ -51,7 +50,6 @@ def _segments(elements: int, itemsize: int, leaves: int, startup_bytes: int) -> 
 
 
 def _pieces(case: Case) -> Layout:
-    """The segments of a case."""
     return _segments(case.m_b // case.itemsize, case.itemsize, case.q, reduce_circulant.parameter(case, "startup_bytes"))
 
 

@@ -46,17 +46,12 @@ def length(case: Case) -> int:
     return bounded_length(case.layout, case.itemsize, allgather_bruck_ring.parameter(case, "run_bytes"))
 
 
-def closed_rounds(case: Case) -> int:
-    return bounded_rounds(length(case), case.p) if case.m else 0
-
-
 def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
-    return closed_rounds(case) * t_s + (case.p - 1) * case.m * t_w
+    return bounded_rounds(length(case), case.p) * t_s + (case.p - 1) * case.m * t_w if case.m else 0
 
 
 @algorithm(
     why_unsupported=positive_runs_only,
-    closed_rounds=closed_rounds,
     closed_sent=all_but_own,
     closed_time=closed_time,
     **bounded(length),

@@ -45,8 +45,7 @@ from collectives.patterns.folding import (
     unknown_rank,
 )
 from collectives.patterns.reductions import combine_in_order
-from collectives.tools.blocks import load
-from collectives.tools.blocks import scratch as spare_memory
+from collectives.tools.blocks import load, spare_memory
 from collectives.tools.messages import exchange
 from collectives.tools.protocol import Buffer, Comm, Op
 
@@ -64,11 +63,6 @@ def scratch(case: Case, rank: int) -> int:
     return case.m if case.p > 1 and fold_of(case).stays(rank) else 0
 
 
-def closed_rounds(case: Case) -> int:
-    fold = fold_of(case)
-    return fold.dimension + (2 if fold.excess else 0) if case.m else 0
-
-
 def closed_sent(case: Case, rank: int) -> int:
     fold = fold_of(case)
     if not fold.stays(rank):
@@ -77,7 +71,8 @@ def closed_sent(case: Case, rank: int) -> int:
 
 
 def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
-    return closed_rounds(case) * message(case.m, t_s, t_w)
+    fold = fold_of(case)
+    return (fold.dimension + (2 if fold.excess else 0)) * message(case.m, t_s, t_w)
 
 
 def closed_combined(case: Case) -> int:
@@ -89,7 +84,6 @@ def closed_combined(case: Case) -> int:
     schedule=schedule,
     scratch=scratch,
     why_unsupported=unknown_rank,
-    closed_rounds=closed_rounds,
     closed_sent=closed_sent,
     closed_time=closed_time,
     closed_combined=closed_combined,

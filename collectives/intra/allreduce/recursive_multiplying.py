@@ -33,8 +33,7 @@ from collectives.patterns.folding import fold_away, fold_in, fold_in_round, fold
 from collectives.patterns.knomial import radix_too_small
 from collectives.patterns.plans.multiplying import RADIX, folded, phases, radix_of
 from collectives.patterns.reductions import combine
-from collectives.tools.blocks import load
-from collectives.tools.blocks import scratch as spare_memory
+from collectives.tools.blocks import load, spare_memory
 from collectives.tools.messages import exchange
 from collectives.tools.protocol import Buffer, Comm, Op
 
@@ -63,17 +62,13 @@ def _exchanges(case: Case) -> int:
     return sum(phase.size - 1 for phase in phases(case.p, radix_of(case)))
 
 
-def closed_rounds(case: Case) -> int:
-    return _exchanges(case) + (2 if folded(case.p, radix_of(case)).excess else 0) if case.m else 0
-
-
 def closed_sent(case: Case, rank: int) -> int:
     fold = folded(case.p, radix_of(case))
     return (_exchanges(case) + (fold.neighbor(rank) is not None)) * case.m if fold.stays(rank) else case.m
 
 
 def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
-    return closed_rounds(case) * message(case.m, t_s, t_w)
+    return (_exchanges(case) + (2 if folded(case.p, radix_of(case)).excess else 0)) * message(case.m, t_s, t_w)
 
 
 def closed_combined(case: Case) -> int:
@@ -84,7 +79,6 @@ def closed_combined(case: Case) -> int:
     schedule=schedule,
     scratch=scratch,
     why_unsupported=radix_too_small,
-    closed_rounds=closed_rounds,
     closed_sent=closed_sent,
     closed_time=closed_time,
     closed_combined=closed_combined,

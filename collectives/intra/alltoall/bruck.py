@@ -32,8 +32,7 @@ from collectives.catalogue.algorithm import Case
 from collectives.catalogue.array_round import ArrayRound
 from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Seconds
-from collectives.tools.blocks import Layout, check_same_size, load
-from collectives.tools.blocks import scratch as spare_blocks
+from collectives.tools.blocks import Layout, check_same_size, load, spare_memory
 from collectives.tools.messages import exchange
 from collectives.tools.protocol import Buffer, Comm
 
@@ -83,23 +82,18 @@ def scratch(case: Case, rank: int) -> int:
     return (case.p + _most_blocks(case.p, _radix(case))) * case.m if case.p > 1 else 0
 
 
-def closed_rounds(case: Case) -> int:
-    return len(_blocks(case.p, _radix(case))) if case.m else 0
-
-
 def closed_sent(case: Case, rank: int) -> int:
     return sum(count for _, count in _blocks(case.p, _radix(case))) * case.m
 
 
 def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
-    return closed_rounds(case) * t_s + closed_sent(case, 0) * t_w
+    return len(_blocks(case.p, _radix(case))) * t_s + closed_sent(case, 0) * t_w if case.m else 0
 
 
 @algorithm(
     schedule=schedule,
     scratch=scratch,
     why_unsupported=why_unsupported,
-    closed_rounds=closed_rounds,
     closed_sent=closed_sent,
     closed_time=closed_time,
 )
@@ -112,10 +106,10 @@ def alltoall_bruck(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, radix
         return
     source = recvbuf if sendbuf is None else sendbuf
     check_same_size(source, recvbuf)
-    rotated = spare_blocks(recvbuf, recvbuf.size)
+    rotated = spare_memory(recvbuf, recvbuf.size)
     rotated[0 : layout.size(rank, p)] = layout.block(source, rank, p)
     rotated[layout.size(rank, p) : rotated.size] = layout.block(source, 0, rank)
-    packed = spare_blocks(recvbuf, layout.size(0, _most_blocks(p, radix)))
+    packed = spare_memory(recvbuf, layout.size(0, _most_blocks(p, radix)))
     for distance, width in _distances(p, radix):
         runs = _places(distance, width, p, radix)
         end = 0

@@ -34,4 +34,4 @@ def closed_sent(case: Case, rank: int) -> int:
 
 # The root receives without idle time. All its subtrees except the last are complete: the child of a complete subtree has
 # gathered it when the root has received all smaller ones. The last subtree is not larger than a complete one.
-gather_binomial = gather(__name__, gather_up, closed_sent=closed_sent, **GATHER_CLAIMS, **all_blocks(ceil_log2))
+gather_binomial = gather(__name__, gather_up, closed_sent=closed_sent, **GATHER_CLAIMS, closed_time=all_blocks(ceil_log2))

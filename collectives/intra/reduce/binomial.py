@@ -28,8 +28,7 @@ from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Seconds, Transfer, message
 from collectives.patterns.reductions import combine_in_order, operand, ordered_top, send_to_root, sent_to_the_top, top_of
 from collectives.patterns.trees import children, level, parent
-from collectives.tools.blocks import copy_of, load, required
-from collectives.tools.blocks import scratch as spare_memory
+from collectives.tools.blocks import copy_of, load, required, spare_memory
 from collectives.tools.messages import receive, send
 from collectives.tools.numbers import ceil_log2
 from collectives.tools.protocol import Buffer, Comm, Op
@@ -51,12 +50,8 @@ def scratch(case: Case, rank: int) -> int:
     return case.m if rank == case.root == top else 2 * case.m
 
 
-def closed_rounds(case: Case) -> int:
-    return ceil_log2(case.p) + (top_of(case) != case.root) if case.m else 0
-
-
 def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
-    return closed_rounds(case) * message(case.m, t_s, t_w)
+    return (ceil_log2(case.p) + (top_of(case) != case.root)) * message(case.m, t_s, t_w)
 
 
 def closed_combined(case: Case) -> int:
@@ -66,7 +61,6 @@ def closed_combined(case: Case) -> int:
 @algorithm(
     schedule=schedule,
     scratch=scratch,
-    closed_rounds=closed_rounds,
     closed_sent=sent_to_the_top,
     closed_time=closed_time,
     closed_combined=closed_combined,

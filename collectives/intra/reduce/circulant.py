@@ -32,8 +32,7 @@ from collectives.catalogue.schedule import Round, Seconds, Transfer, message
 from collectives.patterns.reductions import combine_in_order, operand
 from collectives.patterns.reversed_circulant import partners, sends
 from collectives.patterns.segmented import SEGMENT_BYTES, segments_of
-from collectives.tools.blocks import copy_of, load, required, segments
-from collectives.tools.blocks import scratch as spare_memory
+from collectives.tools.blocks import copy_of, load, required, segments, spare_memory
 from collectives.tools.messages import exchange
 from collectives.tools.numbers import ceil_log2
 from collectives.tools.protocol import Buffer, Comm, Op

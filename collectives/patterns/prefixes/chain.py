@@ -12,8 +12,8 @@ from collectives.catalogue.algorithm import Case, Claims
 from collectives.catalogue.conditions import positive_segments_only
 from collectives.catalogue.schedule import Round, Transfer
 from collectives.patterns.reductions import combine
-from collectives.patterns.segmented import chain_rounds, chain_steps, chain_time, segments_of
-from collectives.tools.blocks import check_same_size, scratch, segments
+from collectives.patterns.segmented import chain_steps, chain_time, segments_of
+from collectives.tools.blocks import check_same_size, segments, spare_memory
 from collectives.tools.messages import exchange
 from collectives.tools.protocol import Buffer, Comm, Op
 
@@ -24,7 +24,7 @@ def inclusive_prefixes(comm: Comm, recvbuf: Buffer, op: Op, tag: int, segment_by
     if p == 1:
         return
     pieces = segments(recvbuf.size, recvbuf.itemsize, segment_bytes)
-    spare = scratch(recvbuf, pieces.size(0)) if rank > 0 else None
+    spare = spare_memory(recvbuf, pieces.size(0)) if rank > 0 else None
     for k in range(pieces.p + 1):
         outgoing = pieces.block(recvbuf, k - 1) if k > 0 and rank < p - 1 else None
         incoming = spare[0 : pieces.size(k)] if spare is not None and k < pieces.p else None
@@ -41,7 +41,7 @@ def exclusive_prefixes(comm: Comm, own: Buffer, recvbuf: Buffer, op: Op, tag: in
         return
     pieces = segments(own.size, own.itemsize, segment_bytes)
     # one spare segment is sent while the next one is combined; the chain's ends send their operand, or nothing
-    spares = [scratch(own, pieces.size(0)) for _ in range(2 if 0 < rank < p - 1 else 0)]
+    spares = [spare_memory(own, pieces.size(0)) for _ in range(2 if 0 < rank < p - 1 else 0)]
     outgoing = None
     for k in range(pieces.p + 1):
         incoming = pieces.block(recvbuf, k) if rank > 0 and k < pieces.p else None
@@ -79,7 +79,6 @@ def chain_claims(*, inclusive: bool) -> Claims:
         schedule=schedule,
         scratch=memory,
         why_unsupported=positive_segments_only,
-        closed_rounds=chain_rounds,
         closed_sent=lambda case, rank: case.m if rank < case.p - 1 else 0,
         closed_time=chain_time,
         closed_combined=combined,
