@@ -137,7 +137,7 @@ def check(name: str, count: int, prepare: Prepare, directory: str, show: int) ->
 
 @contextmanager
 def empty_directory() -> Iterator[str]:
-    """Work in a new directory that contains only the files that commands need besides the mutant."""
+    """Work in a new directory that contains the mutant and the files that commands need."""
     before = os.getcwd()
     with TemporaryDirectory() as directory:
         os.chdir(directory)
