@@ -6,7 +6,7 @@ from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from fakempi.apps.cli.comparison.tables import ranks_of, size_label, title_of
+from fakempi.apps.cli.comparison.tables import by_distribution, ranks_of, size_label, title_of
 from fakempi.apps.cli.extras import check_figure, save_figure
 from fakempi.apps.compare.sweep import DEFAULT, Contender, Sweep, contenders
 from fakempi.apps.compare.timing import CaseTime
@@ -70,7 +70,8 @@ def draw(charts: Sequence[Chart], sweeps: Sequence[Sweep], options: Namespace, w
     base, style = options.speedup_over, options.figure_style
     try:
         if options.layout == "heatmap":
-            figure = heatmap_figure(_maps(sweeps, options), width=width, style=style, speedup_over=base)
+            maps = [_map(group, options) for group in by_distribution(sweeps)]
+            figure = heatmap_figure(maps, width=width, style=style, speedup_over=base)
         else:
             panels = [chart for chart in charts if chart.plottable()]
             if not panels:
@@ -84,15 +85,8 @@ def draw(charts: Sequence[Chart], sweeps: Sequence[Sweep], options: Namespace, w
     save_figure(figure, options)
 
 
-def _maps(sweeps: Sequence[Sweep], options: Namespace) -> list[Map]:
-    """Return the contents of a map for each distribution, from the columns of all its tables."""
-    groups: dict[str, list[Sweep]] = {}
-    for sweep in sweeps:
-        groups.setdefault(sweep.distribution, []).append(sweep)
-    return [_map(group, options) for group in groups.values()]
-
-
 def _map(sweeps: Sequence[Sweep], options: Namespace) -> Map:
+    """Return the contents of a map, from the columns of all tables of a distribution."""
     from fakempi.view.figure.heatmap import Map
 
     columns = [column for sweep in sweeps for column in sweep.columns]

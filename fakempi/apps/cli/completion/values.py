@@ -53,10 +53,6 @@ def _files(typed: TypedValue) -> Iterable[Candidate]:
     return [FILES]
 
 
-def _commands(typed: TypedValue) -> Iterable[Candidate]:
-    return commands(make_parser())
-
-
 def commands(parser: ArgumentParser) -> Iterator[Candidate]:
     """Yield the commands with the texts that `fakempi --help` shows."""
     for action in parser._actions:
@@ -185,7 +181,7 @@ BY_METAVAR: dict[str, Values] = {
     **dict.fromkeys(("FILE", "DIR", "TRACE", "script.py [arguments]", "None"), _files),
     **dict.fromkeys(("F", "FROM..TO", "K", "LIST", "MIB", "N", "NAME", "PAGE", "PATTERN", "PERCENT", "R"), _nothing),
     **dict.fromkeys(("R@K", "R@T", "RANK", "S", "SECONDS", "SIZE", "TOKEN", "TYPE", "W"), _nothing),
-    "COMMAND": _commands,
+    "COMMAND": lambda typed: commands(make_parser()),
     "KIND": _kinds,
     "MODEL": _cost_models,
 }

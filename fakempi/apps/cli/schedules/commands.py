@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -98,8 +98,10 @@ def _show(schedule: Schedule, options: Namespace) -> int:
     out, width = console(), check_figure(options) if options.figure else 0.0
     print_text(out, _title(schedule), "bold")
     if sum(map(len, schedule.steps)) <= MOST_STEPS:
-        for line in _listing(schedule):
-            out.print(Text(line), soft_wrap=True)
+        for rank, index, step in schedule:
+            ends = [schedule.place(rank, other).partition(", ")[2] for other in step.after]
+            after = f" (after {'; '.join(ends)})" if ends else ""
+            out.print(Text(f"  {schedule.place(rank, index)}: {step}{after}"), soft_wrap=True)
     simulation = simulate(schedule, parse.cost_model(options.cost))
     faults = _faults(schedule, options)
     if options.figure:
@@ -139,14 +141,6 @@ def _faults(schedule: Schedule, options: Namespace) -> list[Fault]:
         return []
     except InvalidScheduleError:
         return []
-
-
-def _listing(schedule: Schedule) -> Iterator[str]:
-    """Yield a line for each step."""
-    for rank, index, step in schedule:
-        ends = [schedule.place(rank, other).partition(", ")[2] for other in step.after]
-        after = f" (after {'; '.join(ends)})" if ends else ""
-        yield f"  {schedule.place(rank, index)}: {step}{after}"
 
 
 def _verify(schedule: Schedule, options: Namespace) -> int:

@@ -33,7 +33,8 @@ def _section(grade: Grade, place: Path) -> str:
     """Return the section of an exercise, and write its page."""
     exercise, verdict = grade.exercise, grade.verdict
     head = f"## {exercise.number:02} {exercise.title}: {grade.points:g} of {grade.max_points:g}"
-    lines = [head, "\n".join(f"    {line}" for line in details_of(grade).splitlines())]  # may have characters of Markdown
+    details = "\n".join(f"    {line}" for line in details_of(grade).splitlines())  # code: Markdown interprets other texts
+    lines = [head, details]
     page = place / f"timeline_{exercise.number:02}.html"
     page.unlink(missing_ok=True)
     if verdict is not None and grade.word != PASS and verdict.picture:
