@@ -1,7 +1,7 @@
 """Layouts of blocks in a buffer, and scratch memory.
 
 Buffers are one-dimensional numpy arrays or phantoms (see `protocol.Buffer`), so no function here reads contents: blocks
-are slices, copies are slice assignments, and `scratch` allocates memory of the same kind as a given buffer.
+are slices, copies are slice assignments, and `spare_memory` allocates memory of the same kind as a given buffer.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ Cut: TypeAlias = Callable[[Buffer, int], Layout]
 """Function (buffer, p) -> layout of the root's buffer; only the root calls it, since others may not know the layout."""
 
 scratch_meter: ContextVar[Callable[[int], object] | None] = ContextVar("scratch_meter", default=None)
-"""Callback that receives the bytes of each `scratch` allocation; one per rank, on greenlets and on threads."""
+"""Callback that receives the bytes of each `spare_memory` allocation; one per rank, on greenlets and on threads."""
 
 
 def spare_memory(like: Buffer, size: int) -> Any:
