@@ -55,9 +55,6 @@ class CaseClaims:
         if self.algorithm.closed_rounds is not None:
             closed = self.algorithm.closed_rounds(self.case)
             yield from () if closed is None else [Claim(closed, CLOSED_FORM)]
-        elif self.schedule is not None and self.algorithm.closed_time is not None:
-            time = self.algorithm.closed_time(self.case, 1, 0)
-            yield from () if time is None else [Claim(time, CLOSED_FORM)]
         if self.schedule is not None:
             yield Claim(longest_chain(self.schedule, self.case.ranks), SCHEDULE)
 
@@ -86,6 +83,7 @@ def disagreement(algorithm: Algorithm, case: Case) -> str | None:
         "time": claims.time(t_s, t_w),
         "time with combining": claims.time(t_s, t_w, c),
         "rounds": claims.rounds(),
+        "time of rounds": claims.time(1, 0),
         **{f"bytes sent by rank {rank}": claims.sent(rank) for rank in ranks},
     }
     for quantity, claimed in by_quantity.items():
