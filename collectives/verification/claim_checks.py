@@ -24,10 +24,10 @@ def failed_claims(algorithm: Algorithm, case: Case, claims: CaseClaims, run: Cas
         return
     if setting == ROUNDS:
         yield from _number("rounds", "the run takes {} round{s}", claims.rounds(), outcome.time, setting)
-    else:
-        ranks = range(case.ranks)
-        yield from _by_rank("messages", "sends {} message{s}", map(claims.messages, ranks), outcome.messages, setting)
-        yield from _by_rank("bytes", "sends {} byte{s}", map(claims.sent, ranks), outcome.sent, setting)
+        return
+    ranks = range(case.ranks)
+    yield from _by_rank("messages", "sends {} message{s}", map(claims.messages, ranks), outcome.messages, setting)
+    yield from _by_rank("bytes", "sends {} byte{s}", map(claims.sent, ranks), outcome.sent, setting)
     claimed = claims.time(setting.t_s, setting.t_w, setting.c)
     yield from _number("time", "the run takes {} second{s} of modeled time", claimed, outcome.time, setting)
 
