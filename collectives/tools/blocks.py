@@ -129,13 +129,12 @@ Cut: TypeAlias = Callable[[Buffer, int], Layout]
 """Function (buffer, p) -> layout of the root's buffer; only the root calls it, since others may not know the layout."""
 
 scratch_meter: ContextVar[Callable[[int], object] | None] = ContextVar("scratch_meter", default=None)
-"""Callback that receives the bytes of each `spare_memory` allocation; one per rank, on greenlets and on threads."""
+"""Callback that receives the bytes of each allocation of `spare_memory`; one per rank, on greenlets and on threads."""
 
 
 def spare_memory(like: Buffer, size: int) -> Any:
     """Allocate memory for `size` elements of the type that `like` holds."""
-    record = scratch_meter.get()
-    if record is not None:
+    if (record := scratch_meter.get()) is not None:
         record(size * like.itemsize)
     if isinstance(like, np.ndarray):
         return np.empty(size, like.dtype)
@@ -176,10 +175,8 @@ def cut(buf: Buffer, counts: Sequence[int] | None, displs: Sequence[int] | None,
     if len(starts) != p:
         raise ValueError(f"there must be one displacement for each of the {p} blocks, but there are {len(starts)}")
     for i, start in enumerate(starts):
-        if layout.size(i) and not 0 <= start <= buf.size - layout.size(i):
-            raise ValueError(
-                f"block {i} of {layout.size(i)} elements at {start} is not inside a buffer of {buf.size} elements"
-            )
+        if (size := layout.size(i)) and not 0 <= start <= buf.size - size:
+            raise ValueError(f"block {i} of {size} elements at {start} is not inside a buffer of {buf.size} elements")
     return [buf[start : start + layout.size(i)] for i, start in enumerate(starts)]
 
 

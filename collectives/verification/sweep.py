@@ -164,12 +164,8 @@ def examine(
 def _check_operation(algorithm: Algorithm) -> None:
     if not isinstance(algorithm, Algorithm):
         raise TypeError(f"verify takes an Algorithm, not {algorithm!r}")
-    operations = {
-        "intra": intra_calls.OPERATIONS,
-        "inter": set(inter_calls.PREPARE),
-        "chain": {"sort"},
-        "split": {"split"},
-    }.get(algorithm.kind, set())
+    by_kind = {"intra": intra_calls.OPERATIONS, "inter": set(inter_calls.PREPARE), "chain": {"sort"}, "split": {"split"}}
+    operations = by_kind.get(algorithm.kind, set())
     if algorithm.operation not in operations:
         known = ", ".join(sorted(operations)) or "none"
         raise LookupError(

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fakempi.apps.cli.comparison.tables import ranks_of, size_label, title_of
-from fakempi.apps.cli.extras import check_figure
+from fakempi.apps.cli.extras import check_figure, save_figure
 from fakempi.apps.compare.sweep import DEFAULT, Contender, Sweep, contenders
 from fakempi.apps.compare.timing import CaseTime
 from fakempi.core import options as parse
@@ -65,7 +64,6 @@ def with_base(name: str, among: list[Contender], operation: str, kind: str, cost
 
 def draw(charts: Sequence[Chart], sweeps: Sequence[Sweep], options: Namespace, width: float) -> None:
     """Write the figure."""
-    from fakempi.view.figure.canvas import write
     from fakempi.view.figure.comparison import comparison_figure
     from fakempi.view.figure.heatmap import heatmap_figure
 
@@ -83,7 +81,7 @@ def draw(charts: Sequence[Chart], sweeps: Sequence[Sweep], options: Namespace, w
             figure = comparison_figure(panels, width=width, style=style, speedup_over=base, ratios=options.ratio_panel)
     except TraceError as error:
         raise parse.usage_error(f"--figure: {error}") from None
-    write(figure, Path(options.figure), style)
+    save_figure(figure, options)
 
 
 def _maps(sweeps: Sequence[Sweep], options: Namespace) -> list[Map]:
