@@ -98,13 +98,13 @@ def exchange_and_scatter_claims() -> Claims:
 
 def blocks_of(case: Case, scatter: Algorithm) -> list[GroupPart]:
     """The parts in which each leader scatters the blocks of its group, by a scatter or a scatterv."""
-    if scatter.operation == "scatter":
-        equal = [Case(group.p, group.m, itemsize=group.itemsize) for group in case.groups]
-        return [(scatter, group, ranks) for group, ranks in zip(equal, process_numbers(case), strict=True)]
-    groups = [
-        Case(group.p, counts=tuple(map(group.layout.size, range(group.p))), itemsize=group.itemsize) for group in case.groups
-    ]
-    return [(scatter, group, ranks) for group, ranks in zip(groups, process_numbers(case), strict=True)]
+
+    def blocks(group: Case) -> Case:
+        if scatter.operation == "scatter":
+            return Case(group.p, group.m, itemsize=group.itemsize)
+        return Case(group.p, counts=tuple(map(group.layout.size, range(group.p))), itemsize=group.itemsize)
+
+    return [(scatter, blocks(group), ranks) for group, ranks in zip(case.groups, process_numbers(case), strict=True)]
 
 
 def total_bytes(case: Case) -> tuple[int, int]:

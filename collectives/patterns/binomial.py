@@ -43,6 +43,11 @@ TreeChild(position=5, first=5, size=1)))
 BINOMIAL: Final = RunTree(root=lambda p: 0, node=binomial_node)
 
 
+def binomial_tree() -> RunTree:
+    """The binomial tree, for algorithms without parameters."""
+    return BINOMIAL
+
+
 def gather_up(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, layout: Layout, root: int, tag: int) -> None:
     """Gather all blocks to the root; each rank sends the blocks of its subtree to its parent."""
     gather_runs_up(comm, sendbuf, recvbuf, layout, PlacedTree(BINOMIAL, root, comm.Get_size()), tag)
@@ -81,6 +86,12 @@ def scatter_pieces_schedule(pieces: Layout, itemsize: int, root: int) -> Iterato
         yield [Transfer((t.source + root) % p, (t.dest + root) % p, t.nbytes) for t in transfers]
 
 
+def gathered_bytes(case: Case, rank: int) -> int:
+    """Bytes that a rank sends in a gather: the blocks of its subtree."""
+    v = (rank - case.root) % case.p
+    return case.layout.around(rank, subtree(v, case.p)) * case.itemsize if v else 0
+
+
 def _edges(layout: Layout, itemsize: int, root: int, k: int) -> list[Transfer]:
     """Transfers from parent to child over the edges of length 2^k, with the bytes of the child's subtree."""
     p = layout.p
@@ -91,7 +102,7 @@ def _edges(layout: Layout, itemsize: int, root: int, k: int) -> list[Transfer]:
 
 
 _SCRATCH: Final = run_claims(lambda case: PlacedTree(BINOMIAL, case.root, case.p), up=True)["scratch"]
-GATHER_CLAIMS: Final = Claims(schedule=gather_up_schedule, scratch=_SCRATCH)
+GATHER_CLAIMS: Final = Claims(schedule=gather_up_schedule, scratch=_SCRATCH, closed_sent=gathered_bytes)
 SCATTER_CLAIMS: Final = Claims(
     schedule=lambda case: scatter_down_schedule(case.layout, case.itemsize, case.root), scratch=_SCRATCH
 )

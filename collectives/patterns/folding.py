@@ -12,11 +12,12 @@ combine one half each, and the folded rank sends its half.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final, Literal, TypeAlias
 
-from collectives.catalogue.algorithm import Case
+from collectives.catalogue.algorithm import Case, Claims
 from collectives.catalogue.conditions import one_of
-from collectives.catalogue.schedule import Transfer, without_empty
+from collectives.catalogue.schedule import Seconds, Transfer, message, without_empty
 from collectives.patterns.reductions import combine_in_order
 from collectives.tools.messages import exchange, receive, send
 from collectives.tools.numbers import floor_log2
@@ -136,6 +137,22 @@ def fold_in_round(fold: Fold, nbytes: int) -> list[Transfer]:
 def fold_out_round(fold: Fold, nbytes: int) -> list[Transfer]:
     stay = (fold.rank(v) for v in range(fold.excess))
     return without_empty(Transfer(r, r ^ 1, nbytes) for r in stay)
+
+
+def folded_claims(fold_of: Callable[[Case], Fold], exchanges: Callable[[Case], int]) -> Claims:
+    """The closed forms of an allreduce in which the remaining ranks exchange whole operands, `exchanges(case)` times."""
+
+    def sent(case: Case, rank: int) -> int:
+        fold = fold_of(case)
+        return (exchanges(case) + (fold.neighbor(rank) is not None)) * case.m if fold.stays(rank) else case.m
+
+    def time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
+        return (exchanges(case) + (2 if fold_of(case).excess else 0)) * message(case.m, t_s, t_w)
+
+    def combined(case: Case) -> int:
+        return (exchanges(case) + (fold_of(case).excess > 0)) * case.m
+
+    return Claims(closed_sent=sent, closed_time=time, closed_combined=combined)
 
 
 def fold_halves_rounds(fold: Fold, elements: int, itemsize: int) -> list[list[Transfer]]:

@@ -72,7 +72,10 @@ def tree_bcast(module: str, tree: Callable[..., RunTree], **claims: Any) -> Algo
 
 
 def tree_reduce(module: str, tree: Callable[..., RunTree], rounds: Callable[[Case], int | None], **claims: Any) -> Algorithm:
-    """Declare the reduce of a module; `rounds` is the number of rounds to the top of the tree."""
+    """Declare the reduce of a module; `rounds` is the number of rounds to the top of the tree.
+
+    `claims` may contain a schedule in which messages between different ranks share a round.
+    """
 
     def of(case: Case) -> RunTree:
         return tree(**chosen(tree, case))
@@ -85,15 +88,9 @@ def tree_reduce(module: str, tree: Callable[..., RunTree], rounds: Callable[[Cas
         known = rounds(case)
         return None if known is None else known * case.m
 
-    @member(
-        module,
-        tree,
-        in_order=True,
-        closed_time=closed_time,
-        closed_combined=closed_combined,
-        **up_claims(of),
-        **claims,
-    )
+    forms = Claims(closed_time=closed_time, closed_combined=closed_combined)
+
+    @member(module, tree, in_order=True, **{**up_claims(of), **forms, **claims})
     def run(
         comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, op: Op, root: int = 0, tag: int = 0, **parameters: Any
     ) -> None:

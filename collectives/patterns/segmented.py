@@ -50,11 +50,6 @@ def exchange_by_step(
         exchange(comm, outgoing, dest, incoming, source, tag)
 
 
-def chain_rounds(case: Case) -> int:
-    """Number of steps along the chain."""
-    return segments_of(case).p + case.p - 2 if case.m and case.p > 1 else 0
-
-
 def chain_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
     """All segments over one hop, and the longest segment over all other hops."""
     if case.p == 1 or case.m == 0:

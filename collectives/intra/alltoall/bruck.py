@@ -32,6 +32,7 @@ from collectives.catalogue.algorithm import Case
 from collectives.catalogue.array_round import ArrayRound
 from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Seconds
+from collectives.patterns.runs import rotated
 from collectives.tools.blocks import Layout, check_same_size, load, spare_memory
 from collectives.tools.messages import exchange
 from collectives.tools.protocol import Buffer, Comm
@@ -106,21 +107,19 @@ def alltoall_bruck(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, radix
         return
     source = recvbuf if sendbuf is None else sendbuf
     check_same_size(source, recvbuf)
-    rotated = spare_memory(recvbuf, recvbuf.size)
-    rotated[0 : layout.size(rank, p)] = layout.block(source, rank, p)
-    rotated[layout.size(rank, p) : rotated.size] = layout.block(source, 0, rank)
+    run = rotated(source, layout, rank)
     packed = spare_memory(recvbuf, layout.size(0, _most_blocks(p, radix)))
     for distance, width in _distances(p, radix):
         runs = _places(distance, width, p, radix)
         end = 0
         for first, stop in runs:
             start, end = end, end + layout.size(first, stop)
-            packed[start:end] = layout.block(rotated, first, stop)
+            packed[start:end] = layout.block(run, first, stop)
         # recvbuf is unused until the end, so incoming blocks are received there before they are moved.
         exchange(comm, packed[0:end], (rank + distance) % p, recvbuf[0:end], (rank - distance) % p, tag)
         end = 0
         for first, stop in runs:
             start, end = end, end + layout.size(first, stop)
-            layout.block(rotated, first, stop)[0 : end - start] = recvbuf[start:end]
+            layout.block(run, first, stop)[0 : end - start] = recvbuf[start:end]
     for place in range(p):
-        layout.put(recvbuf, (rank - place) % p, layout.block(rotated, place))
+        layout.put(recvbuf, (rank - place) % p, layout.block(run, place))

@@ -21,7 +21,7 @@ from collectives.tools.numbers import ceil_log2, is_power_of_two
 from collectives.tools.protocol import Buffer, Comm, Op
 
 
-def prefixes(comm: Comm, own: Buffer, recvbuf: Buffer, op: Op, tag: int, *, inclusive: bool) -> None:
+def prefixes(comm: Comm, own: Buffer, recvbuf: Buffer, op: Op, tag: int, inclusive: bool) -> None:
     """Leave the prefix in `recvbuf`. If inclusive, `recvbuf` must hold the operand; if exclusive, rank 0's is unchanged."""
     p, rank = comm.Get_size(), comm.Get_rank()
     check_same_size(own, recvbuf)

@@ -23,6 +23,7 @@ from typing import Any
 
 from collectives.patterns.prefixes.tree_places import copies_operand, keeps_prefix, tree_place
 from collectives.patterns.reductions import combine
+from collectives.patterns.segmented import SEGMENT_BYTES
 from collectives.tools.blocks import Layout, check_same_size, copy_of, segments, spare_memory
 from collectives.tools.messages import exchange
 from collectives.tools.protocol import Buffer, Comm, Op
@@ -90,8 +91,8 @@ class _TreeRank:
             combine(self.op, incoming, self._segment(self.held, done))
 
 
-def prefixes_on_tree(
-    comm: Comm, own: Buffer, recvbuf: Buffer, op: Op, tag: int, segment_bytes: int, *, inclusive: bool
+def tree_prefixes(
+    comm: Comm, own: Buffer, recvbuf: Buffer, op: Op, tag: int, inclusive: bool, *, segment_bytes: int = SEGMENT_BYTES
 ) -> None:
     """Leave the prefix in `recvbuf`. If inclusive, `recvbuf` is `own`; if exclusive, rank 0's `recvbuf` is unchanged."""
     check_same_size(own, recvbuf)
