@@ -15,6 +15,7 @@ from collectives.inter_patterns.groups import process_numbers
 from collectives.schedules.independent import common_order
 from collectives.schedules.recorder import RecordingComm, RecordingIntercomm, RecordingOp, StepRecorder
 from collectives.schedules.schedule import Schedule
+from collectives.schedules.work import check_recording
 from collectives.tools.blocks import Layout
 from collectives.trials.calls import REDUCING, ROOTED, arguments
 
@@ -51,6 +52,7 @@ def record(algorithm: Algorithm, case: Case) -> Schedule:
     if not 0 <= case.root < case.p:
         raise UnsupportedCaseError(f"root {case.root} is not one of the {case.p} ranks")
     algorithm.check(case)
+    check_recording(algorithm, case)
     recorders = [_recorded(StepRecorder(rank, case), algorithm) for rank in range(case.ranks)]
     one_buffer = algorithm.operation == "bcast" and not case.q
     return Schedule(

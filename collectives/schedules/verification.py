@@ -15,6 +15,7 @@ from collectives.schedules.monitor import Monitor, ignore
 from collectives.schedules.ordering.causality import StepOrder
 from collectives.schedules.ordering.races import races
 from collectives.schedules.schedule import Schedule
+from collectives.schedules.work import check_steps
 
 MAX_FAULTS = 20
 """Maximum number of reported faults of one kind."""
@@ -23,6 +24,7 @@ MAX_FAULTS = 20
 def verify(schedule: Schedule, operation: str, *, ordered: bool, monitor: Monitor = ignore) -> list[Fault]:
     """Return the faults of a schedule, in the order of execution; see `Schedule.verify`."""
     demanded = demands(schedule, operation)
+    check_steps(schedule)
     schedule = schedule.without_aliases()
     matching = execute(schedule, monitor)
     faults = [*_first(_unmatched(schedule, matching)), *_first(_sizes(schedule, matching))]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collectives.catalogue.algorithm import Algorithm, Case, UnsupportedCaseError
+from collectives.catalogue.message_count import messages_above
 from collectives.schedules.errors import InvalidScheduleError
 from collectives.schedules.schedule import Schedule
 
@@ -32,7 +34,33 @@ class Work:
 
 
 SECONDS_PER_STEP, BYTES_PER_STEP = 45e-6, 800
-"""Of a verification: measured with ring, linear and Bruck algorithms on 64 and 256 ranks (32 to 50 µs, 700 to 750 bytes)."""
+"""Of a verification: measured with ring, linear and Bruck algorithms on 64 and 256 ranks (32 to 50 µs, 700 to 750 bytes).
+
+A run of a schedule needs 750 to 860 bytes per step."""
+
+
+MEMORY, BYTES_PER_RECORDED_STEP = 7 << 30, 330
+"""The most memory for steps: those of a recorded schedule, and with `BYTES_PER_STEP` those that are run or verified."""
+
+
+def check_recording(algorithm: Algorithm, case: Case) -> None:
+    """Raise UnsupportedCaseError if the steps of a recorded schedule would need too much memory."""
+    most = MEMORY // BYTES_PER_RECORDED_STEP // 2  # a send and a receive for each message
+    if count := messages_above(algorithm, case, most):
+        raise UnsupportedCaseError(
+            f"{algorithm!r} cannot be recorded: it has at least {count:,} messages, more than {most:,}; use fewer ranks or "
+            "another algorithm"
+        )
+
+
+def check_steps(schedule: Schedule) -> None:
+    """Raise InvalidScheduleError if a run or a verification would need too much memory."""
+    steps = sum(map(len, schedule.steps))
+    if steps * BYTES_PER_STEP > MEMORY:
+        raise InvalidScheduleError(
+            f"{steps:,} steps need about {steps * BYTES_PER_STEP >> 30} GiB of memory, more than {MEMORY >> 30} GiB; use a "
+            "schedule with fewer ranks or fewer messages"
+        )
 
 
 def estimate(schedule: Schedule) -> tuple[float, int]:
@@ -50,6 +78,7 @@ def check_run(schedule: Schedule) -> None:
 
     Each message is waited for among all that are pending. Messages that follow each other are not pending at a time.
     """
+    check_steps(schedule)
     steps = sum(map(len, schedule.steps))
     if schedule.ranks > MAX_IDLE + steps:
         raise InvalidScheduleError(f"{schedule.ranks:,} ranks have {steps:,} steps: too many ranks to run")

@@ -11,6 +11,8 @@ from typing import Any
 
 from collectives.catalogue.algorithm import Algorithm
 from collectives.catalogue.case import Case
+from collectives.catalogue.message_count import messages_above
+from collectives.trials.cases import make_case
 from collectives.verification import inter_calls, intra_calls
 from collectives.verification.bit_claims import wrong_bits
 from collectives.verification.cases import REDUCING
@@ -28,6 +30,9 @@ MAX_FAILURES = 30
 
 SHRINKING_SECONDS = 10.0
 """Limit of wall time for shrinking a case. It usually takes one second; more if smaller cases time out."""
+
+MAX_MESSAGES = 1 << 22
+"""Messages of a case: 7 GB for `alltoallv`, whose cases have a count for each pair of ranks (1 KB per pair on 300 ranks)."""
 
 Progress = Callable[[int, int, Case], object]
 """Called before every case with the number of cases run so far, the number planned, and the case."""
@@ -133,6 +138,7 @@ def examine(
     if ranks is not None and ranks < (2 if algorithm.kind == "inter" else 1):
         least = "2, at least 1 in each group" if algorithm.kind == "inter" else "1"
         raise ValueError(f"verify: ranks = {ranks} is too small; the minimum is {least}")
+    check_messages(algorithm, RANKS if ranks is None else ranks)
     start = time.monotonic()
     jobs = make_jobs(algorithm, ranks, CASES if cases is None else cases, machine.backends)
     first: dict[str, tuple[Case, AlgorithmFault]] = {}
@@ -171,6 +177,19 @@ def _check_operation(algorithm: Algorithm) -> None:
         raise LookupError(
             f"verify has no expected results for operation {algorithm.operation!r} of kind {algorithm.kind!r}; "
             f"operations of this kind: {known}"
+        )
+
+
+def check_messages(algorithm: Algorithm, ranks: int) -> None:
+    """Raise ValueError if a case on the largest number of ranks would need too much memory."""
+    if ranks * ranks <= MAX_MESSAGES:
+        return
+    p, q = (ranks - ranks // 2, ranks // 2) if algorithm.kind == "inter" else (ranks, 0)
+    case = make_case(algorithm.operation, p, q, 2 * p * q or p)
+    if count := messages_above(algorithm, case, MAX_MESSAGES):
+        raise ValueError(
+            f"verify: {algorithm.operation} {algorithm.name} sends at least {count:,} messages on {ranks:,} ranks, more "
+            f"than {MAX_MESSAGES:,}; use fewer ranks"
         )
 
 

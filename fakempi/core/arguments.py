@@ -5,6 +5,7 @@ from __future__ import annotations
 import _thread
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from inspect import iscoroutinefunction, isgeneratorfunction
@@ -98,6 +99,15 @@ class RunOptions:
             if name in given:
                 given[name] = parse(given[name])
         return cls(**given)
+
+    def steered(self, choices: Any, trace: bool = False, cost: CostModel | None = None) -> RunOptions:
+        """Return the options of a run with these choices, and with a cost model if there is none.
+
+        `replace` would check all options again, in every run of a search.
+        """
+        changed = copy(self)
+        vars(changed).update(schedule=choices, trace=trace or self.trace, cost=self.cost or cost)
+        return changed
 
     def keys(self) -> Iterable[str]:
         """Return the names of the options."""

@@ -163,10 +163,10 @@ def run(
         cost, backend, trace, seed, algorithms, strict, progress, timeout, cpu_scale, kill, detection_delay, check_buffers,
         poll_cost, schedule, fused, ignore,
     )  # fmt: skip
-    return _run(options, main, nprocs, args)
+    return run_with(options, main, nprocs, args)
 
 
-def _run(options: RunOptions, main: Callable[..., T], nprocs: int, args: tuple[Any, ...]) -> Run[T]:
+def run_with(options: RunOptions, main: Callable[..., T], nprocs: int, args: tuple[Any, ...] = ()) -> Run[T]:
     """Call `main(comm, *args)` on each of `nprocs` ranks, as `run` does."""
     __tracebackhide__ = True
     returns: list[Any] = []
@@ -211,9 +211,9 @@ def _new_universe(options: RunOptions, main: Any, nprocs: int, returns: list[Any
         from fakempi.modelcheck.steering import replay
 
         choices = replay.steering(options.schedule, options.seed, options.cpu_scale)
-    cost = checked_cost(main, nprocs, options.cost if choices is None else options.cost or ZERO_COST)
+    cost = checked_cost(main, nprocs, options.cost if choices is None else options.cost or None)
     if choices is not None:
-        cost = choices.buffered(cost)
+        cost = choices.buffered(cost if options.cost else ZERO_COST)
     loop = _make_loop(options.backend, choices)
     recorder = _recorder(loop) if options.trace else None
     network = make_network(loop, cost, recorder, choices, options.seed)

@@ -277,6 +277,15 @@ def test_algorithms_with_too_many_messages_are_skipped_with_a_sentence(
     assert line.split()[1] == "14.2"
 
 
+@pytest.mark.parametrize("measured", [[], ["--measure"]])
+def test_requested_algorithms_that_need_too_much_memory_are_refused(measured: list[str], capsys: Capture) -> None:
+    """At once; the others have their times."""
+    words = ["compare", "allreduce", "-n", "16k", "--bytes", "1M", "--algorithms", "ring", "--cost", "two_level"]
+    text = " ".join(" ".join(printed(capsys, *words, "--no-plot", *measured)).split())
+    assert "ring - no formula, and at least 536,838,144 messages or blocks on 16384 ranks, more than 33,554,432: use" in text
+    assert text.endswith("use fewer ranks, another algorithm or another cost model no algorithm has a time")
+
+
 def test_the_default_that_is_skipped_is_requested_by_its_name(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     """`default` is no name for --algorithms."""
     monkeypatch.setattr("fakempi.apps.cli.comparing.MAX_MESSAGES", 50)

@@ -63,6 +63,10 @@ def test_ranks_per_node_is_a_parameter_of_the_cost_model(tmp_path: Path, capsys:
         ),
         (["-o", "missing/rules.txt"], "missing/rules.txt cannot be written: there is no directory missing."),
         (["--bytes", "many"], "'many' is not a number"),
+        (
+            ["--cost", "two_level", "-n", "2,32k", "--operations", "allgather"],
+            "allgather neighbor_exchange sends at least 536,870,912 messages on 32,768 ranks, more than ",
+        ),
         (["--cost", "torus:shape=2x2", "-n", "8"], "-n 8: torus:shape=2x2 has places for at most 4 ranks."),
     ],
 )

@@ -136,6 +136,7 @@ def test_a_case_has_one_picture(knomial: Path, capsys: Capture) -> None:
         (["./nothing.py"], "./nothing.py cannot be loaded: "),
         (["bcast/binomial", "--ranks", "0"], "--ranks 0: there must be at least 1 rank."),
         (["inter:bcast/wmpi", "--ranks", "1"], "--ranks 1: there must be at least 2 ranks."),
+        (["allgather/ring", "--ranks", "64k"], "allgather ring sends at least 4,294,901,760 messages on 65,536 ranks, "),
         (["bcast/binomial", "--ranks", "many"], "'many' is not a number of ranks: use 4 or 1k."),
     ],
 )

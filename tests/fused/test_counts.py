@@ -11,9 +11,10 @@ import pytest
 
 import fakempi
 from collectives import find
-from fakempi import MPI
+from fakempi import MPI, Hockney, TwoLevel
 from fakempi.errors import MPIError, MPIValueError, RankError
-from fakempi.extensions.fused.rendezvous import OBJECTS_APART
+from fakempi.extensions.fused import programs
+from fakempi.extensions.fused.rendezvous import OBJECTS_APART, TOO_LONG
 from fakempi.extensions.fused.results import Results
 
 
@@ -75,6 +76,30 @@ def test_emulated_calls_are_counted_with_their_reason(case: str) -> None:
     with pytest.raises((RankError, MPIError)) as caught:
         fakempi.run(program, 4, fused="always", **options)
     assert f"all collective calls must be fused (fused='always'), but {why}." in str(caught.value)
+
+
+def test_a_call_whose_steps_would_take_all_memory_is_emulated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unless its outcome is computed in arrays, which store nothing."""
+
+    def main(comm: Any) -> Any:
+        comm.Allgather(np.full(1, comm.rank), found := np.zeros(8))
+        comm.Allreduce(np.ones(8), summed := np.zeros(8))
+        return *found, *summed
+
+    options: dict[str, Any] = {"algorithms": {"allgather": "ring", "allreduce": "ring"}}
+    costs = Hockney(eager_limit=0), TwoLevel(3), Hockney(t_s=0, eager_limit=0)
+    before = [fakempi.run(main, 8, cost=cost, **options) for cost in costs]
+    monkeypatch.setattr(programs, "MOST_STORED", 20)
+    monkeypatch.setattr(programs, "MOST_STEPS", 50)
+    after = [fakempi.run(main, 8, cost=cost, **options) for cost in costs]
+    assert [(run.returns, run.clocks, run.messages) for run in after] == [
+        (run.returns, run.clocks, run.messages) for run in before
+    ]
+    assert all(counts == (1, {}) for run in before for counts in run.fused_calls.values())
+    assert [run.fused_calls["allgather"] for run in after] == [(1, {}), *[(0, {TOO_LONG: 1})] * 2]
+    assert [run.fused_calls["allreduce"] for run in after] == [(0, {TOO_LONG: 1})] * 3
+    with pytest.raises(RankError, match=f"must be fused .*, but {TOO_LONG}"):
+        fakempi.run(main, 8, cost=TwoLevel(3), fused="always", **options)
 
 
 def test_fused_calls_are_counted_once_for_all_ranks() -> None:

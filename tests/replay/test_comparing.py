@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import fakempi
+from fakempi.apps.compare import simulation
 from fakempi.apps.replay.candidates import candidates
 from fakempi.apps.replay.comparing import MOST_SITES, TRIED, MachineComparison, compare, replays
 from fakempi.apps.replay.engine import replay
@@ -75,6 +76,15 @@ def test_candidates_are_in_the_order_of_their_times() -> None:
     found = candidates(site, COST)
     assert [time for time, _ in found] == sorted(time for time, _ in found)
     assert {"linear", "binomial"} <= {algorithm.name for _, algorithm in found}
+
+
+def test_an_algorithm_with_too_many_messages_is_no_candidate(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its simulation would take all memory."""
+    [site] = replay(recording_of(("allgather", 8, "a.py:1")), COST).sites
+    machine = fakempi.TwoLevel(4)
+    known = {algorithm.name for _, algorithm in candidates(site, machine)}
+    monkeypatch.setattr(simulation.simulated_makespan, "__defaults__", (30,))
+    assert "ring" in known - {algorithm.name for _, algorithm in candidates(site, machine)}
 
 
 @pytest.mark.parametrize("name", ["gatherv", "scatterv", "allgatherv", "alltoallv", "reduce_scatter", "barrier"])

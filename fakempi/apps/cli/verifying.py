@@ -13,7 +13,7 @@ from collectives import CATALOGUE, Algorithm, Case
 from collectives.loading import SCHEDULE_SUFFIXES, load
 from collectives.verification.counterexample import title
 from collectives.verification.plan.jobs import CASES
-from collectives.verification.sweep import Verdict, examine
+from collectives.verification.sweep import Verdict, check_messages, examine
 from fakempi.apps.cli.comparison.progress import TerminalProgress
 from fakempi.apps.cli.comparison.tables import ranks_text
 from fakempi.apps.cli.console import console, error_console, print_text
@@ -32,6 +32,11 @@ def verify(options: Namespace) -> int:
     ranks = None if options.ranks is None else parse.count(options.ranks)
     if ranks is not None and ranks < (least := 2 if algorithm.kind == "inter" else 1):
         raise parse.usage_error(f"--ranks {options.ranks}: there must be at least {counted(least, 'rank')}.")
+    if ranks is not None:
+        try:
+            check_messages(algorithm, ranks)
+        except ValueError as error:
+            raise parse.usage_error(f"{error}.") from None
     with workers(options.jobs, CASES, 0) as executor:
         verdict = _examined(algorithm, ranks, options.seconds, executor)
     out = console()

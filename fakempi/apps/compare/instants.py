@@ -59,9 +59,11 @@ class _Messages:
             raise Undetermined("the network has other links than one of each node")
         if not cost.duplex or type(cost.inter.t_w) is not float or type(gap) not in (int, float):
             raise Undetermined("a cost is not a float, or ports serve both directions")
-        rounds = [each.round for each in schedule.phases()]
-        if len(rounds) * p > LARGEST_TABLE:
-            raise Undetermined("there are too many rounds")
+        rounds = []
+        for phase in schedule.phases():
+            rounds.append(phase.round)
+            if len(rounds) * p > LARGEST_TABLE:
+                raise Undetermined("there are too many rounds")
         self.source, self.dest = (np.array([each[field] for each in rounds]) for field in (0, 1))  # -1: there is none
         nbytes = np.array([np.broadcast_to(each.nbytes, p) for each in rounds])
         numbers: dict[Any, int] = {}

@@ -14,6 +14,7 @@ from heapq import heapify, heappop, heappush
 from math import inf
 from typing import Any
 
+from fakempi.apps.compare.instants import LARGEST_TABLE
 from fakempi.apps.compare.link_routes import Message, Routes
 from fakempi.core.network.cost import CostModel
 from fakempi.extensions.fused.array_clocks import Undetermined
@@ -46,6 +47,8 @@ class LinkSimulation:
             sources, dests, sizes, *_ = phase.round
             each = [sizes] * p if isinstance(sizes, int) else sizes.tolist()
             self.rounds.append((sources.tolist(), dests.tolist(), each))
+            if len(self.rounds) * p > LARGEST_TABLE:
+                raise Undetermined("the lists would be too long")
         self.has_both = len({nbytes <= self.eager_limit for *_, sizes in self.rounds for nbytes in sizes}) > 1
 
         # Times, as in `core.kernel.agenda`. Numbers below p are turns of ranks, larger ones free ports and links.

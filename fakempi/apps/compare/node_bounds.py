@@ -125,12 +125,19 @@ def _busiest_node(operation: str, case: Case, nodes: Sequence[Hashable]) -> int 
 
 def _exchanged(case: Case, nodes: Sequence[Hashable]) -> int:
     """Return the bytes that an alltoall sends from or to the other nodes, for the node that has most of them."""
+    if case.traffic is None:
+        return max(size * (case.p - size) for size in Counter(nodes).values()) * case.m
     out: Counter[Hashable] = Counter()
     into: Counter[Hashable] = Counter()
+    known: dict[int, Counter[Hashable]] = {}  # of a row of counts, which many ranks share: the elements for each node
     for source, node in enumerate(nodes):
-        for dest, other in enumerate(nodes):
+        row = case.traffic[source]
+        if id(row) not in known:
+            for_node = known[id(row)] = Counter()
+            for other, count in zip(nodes, row, strict=True):
+                for_node[other] += count
+        for other, count in known[id(row)].items():
             if node != other:
-                nbytes = case.m if case.traffic is None else case.traffic[source][dest] * case.itemsize
-                out[node] += nbytes
-                into[other] += nbytes
+                out[node] += count * case.itemsize
+                into[other] += count * case.itemsize
     return max([*out.values(), *into.values()])

@@ -222,7 +222,8 @@ def sweep(
         Compare pipelined algorithms with their best segment size (`search.SEARCHED`), unless `among` sets it.
     max_messages
         Skip algorithms whose time takes the evaluation or emulation of more messages than this number; for algorithms
-        without a schedule, of more than half of it. By default no algorithm is skipped.
+        without a schedule, of more than half of it. By default an algorithm is skipped if computing its time would take
+        more than about 7 GB of memory (`budget.MOST_SIMULATED`).
     timing
         "makespan", the time until the last rank has finished, or "osu", the average over ranks in the loop of the OSU
         benchmarks.

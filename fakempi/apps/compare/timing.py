@@ -9,7 +9,7 @@ from collectives import Algorithm, Case, UnsupportedCaseError
 from collectives.catalogue.case import Parameters
 from collectives.catalogue.schedule import Seconds
 from fakempi.apps.compare.benchmark_loop import loop_average, makespan
-from fakempi.apps.compare.budget import TooManyMessages, count_messages, limited
+from fakempi.apps.compare.budget import MOST_EVALUATED, MOST_SIMULATED, TooManyMessages, count_messages, limited
 from fakempi.apps.compare.simulation import simulated_makespan
 from fakempi.core.network.cost import CostModel
 from fakempi.tuning import NodesOfRanks, SendCosts, resolve, startup_bytes
@@ -74,20 +74,21 @@ def case_time(
 
     With `measure`, the code runs in any case. An algorithm that sends more than `max_messages` messages is skipped, unless
     its claim is a formula; for an algorithm without a schedule, whose messages take twice as long to emulate, the limit is
-    `max_messages // 2`. A claim is a makespan: with another `timing`, all times are emulated.
+    `max_messages // 2`. By default, it is skipped if its simulation would store more than `MOST_SIMULATED` messages, or its
+    code would send more. A claim is a makespan: with another `timing`, all times are emulated.
     """
+    claimed = None
     try:
         algorithm.check(case)
-        claimed = claim(algorithm, case, cost, max_messages) if timing == MAKESPAN else None
+        evaluated = MOST_EVALUATED if max_messages is None else max_messages
+        claimed = claim(algorithm, case, cost, evaluated) if timing == MAKESPAN else None
         if measure or claimed is None:
-            # Emulating a message takes 42 us if the code runs and 20 us if its schedule is simulated (alltoall, 256 ranks).
-            limit = max_messages if max_messages is None or algorithm.schedule is not None else max_messages // 2
-            if limit is not None and (count := count_messages(algorithm, case, limit)) > limit:
-                return CaseTime(claimed, skipped=count)
-            return CaseTime(claimed, emulated_time(algorithm, case, cost, timing, measure))
+            if max_messages is not None:
+                check_messages(algorithm, case, max_messages)
+            return CaseTime(claimed, emulated_time(algorithm, case, cost, timing, measure, max_messages))
         return CaseTime(claimed)
     except TooManyMessages as stop:
-        return CaseTime(skipped=stop.count)
+        return CaseTime(claimed, skipped=stop.count)
     except UnsupportedCaseError as reason:
         return CaseTime(refused=str(reason).partition(": ")[2])
 
@@ -124,12 +125,32 @@ def claim(algorithm: Algorithm, case: Case, cost: CostModel, max_messages: int |
     return algorithm.time(case, *cost.linear, cost.compute_per_byte)
 
 
-def emulated_time(algorithm: Algorithm, case: Case, cost: CostModel, timing: str = MAKESPAN, run: bool = True) -> Seconds:
+def check_messages(algorithm: Algorithm, case: Case, most: int) -> None:
+    """Raise `TooManyMessages` if an algorithm sends more than `most` messages, or half of that without a schedule.
+
+    Emulating a message takes 42 us if the code runs and 20 us if its schedule is simulated (alltoall, 256 ranks).
+    """
+    limit = most if algorithm.schedule is not None else most // 2
+    if (count := count_messages(algorithm, case, limit)) > limit:
+        raise TooManyMessages(count)
+
+
+def emulated_time(
+    algorithm: Algorithm,
+    case: Case,
+    cost: CostModel,
+    timing: str = MAKESPAN,
+    run: bool = True,
+    max_messages: int | None = None,
+) -> Seconds:
     """Return the time until the last rank has finished, or the average that a benchmark program prints (`OSU`).
 
-    With `run`, the algorithm's code runs with phantom buffers; otherwise its schedule is simulated, if that is exact.
+    With `run`, the algorithm's code runs with phantom buffers; otherwise its schedule is simulated, if that is exact. There
+    are at most `max_messages` messages; without it, `TooManyMessages` is raised if there are more than `MOST_SIMULATED`.
     """
-    if timing == OSU:
-        return loop_average(algorithm, case, cost)
-    simulated = None if run else simulated_makespan(algorithm, case, cost)
-    return makespan(algorithm, case, cost) if simulated is None else simulated
+    most = MOST_SIMULATED if max_messages is None else max_messages
+    if not run and timing == MAKESPAN and (simulated := simulated_makespan(algorithm, case, cost, most)) is not None:
+        return simulated
+    if max_messages is None:
+        check_messages(algorithm, case, most)
+    return loop_average(algorithm, case, cost) if timing == OSU else makespan(algorithm, case, cost)

@@ -9,6 +9,7 @@ from typing import Any
 from collectives import Algorithm, UnsupportedCaseError, fitting
 from collectives.trials.cases import make_case
 from fakempi.apps.compare.benchmark_loop import makespan
+from fakempi.apps.compare.budget import TooManyMessages
 from fakempi.apps.compare.simulation import simulated_makespan
 from fakempi.apps.replay.sites import SiteTime
 from fakempi.core.network.cost import CostModel
@@ -22,7 +23,7 @@ MOST_EMULATED = 64
 
 
 def candidates(site: SiteTime, cost: CostModel) -> list[tuple[float, Algorithm]]:
-    """Return the modeled time of a call and the algorithm, for all that fit, the fastest first.
+    """Return the modeled time of a call and the algorithm, for all that fit and can be simulated, the fastest first.
 
     All ranks start the call at the same time, and the call has the largest size of the site. So this is an order in which
     to try algorithms, not a result: in the application ranks start at different times.
@@ -37,7 +38,7 @@ def candidates(site: SiteTime, cost: CostModel) -> list[tuple[float, Algorithm]]
             time = simulated_makespan(algorithm, case, cost)
             if time is None and site.ranks <= MOST_EMULATED:
                 time = makespan(algorithm, case, cost)
-        except (UnsupportedCaseError, MPIError, RunError):
+        except (UnsupportedCaseError, TooManyMessages, MPIError, RunError):
             continue
         if time is not None:
             found.append((float(time), algorithm))

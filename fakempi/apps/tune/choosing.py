@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from collectives import Algorithm, Case
 from collectives.tools.numbers import is_power_of_two
 from collectives.trials.cases import UNSIZED, make_case
-from fakempi.apps.tune.estimates import estimate, stand_in
+from fakempi.apps.tune.estimates import check_messages, estimate, stand_in
 from fakempi.apps.tune.targets import DEFAULT, TARGETS, Candidate, Pick, Target
 from fakempi.core.network.cost import CostModel
 from fakempi.core.options import cost_model
@@ -25,6 +25,9 @@ from fakempi.tuning.rule import REDUCING
 MARGIN: Final = 0.05
 ITEM: Final = 8
 """Bytes of an element of a reduction."""
+
+FEW_MESSAGES: Final = 1 << 24
+"""Numbers of ranks with fewer messages, one for each pair of ranks or for each segment on a rank, are not checked."""
 
 MAX_SEGMENTS: Final = 256
 """Segments that cut a message into more pieces are not tried: start-ups cost more than they gain, and estimates are slow."""
@@ -122,6 +125,8 @@ def tune(
     rows: dict[str, tuple[Row, ...]] = {}
     points: list[TunedCase] = []
     for operation in operations or target.candidates:
+        tuner.check(operation, max(ranks), 0 if operation in UNSIZED else max(sizes))
+    for operation in operations or target.candidates:
         wanted = (0,) if operation in UNSIZED else sizes
         made = []
         for first, after in pairwise([*ranks, max(ranks) + 1]):
@@ -161,12 +166,21 @@ class Tuner:
     commutative: bool
     known: dict[tuple[str, str], float] = field(default_factory=dict)
 
+    def check(self, operation: str, p: int, nbytes: int) -> None:
+        """Raise MPIValueError if the times of some algorithms would take hours; the longest message has most messages."""
+        if p * max(p, MAX_SEGMENTS) <= FEW_MESSAGES:
+            return
+        case = _case(operation, p, nbytes)
+        default, parameters = self._default(operation, case)
+        candidates = [(each.algorithm, each.parameters) for each in self._candidates(operation, nbytes)]
+        for algorithm, values in [(default, parameters), *candidates]:
+            tried = replace(case, parameters=values)
+            if algorithm.why_unsupported(tried) is None:
+                check_messages(algorithm, tried, self.cost)
+
     def point(self, operation: str, p: int, nbytes: int) -> TunedCase:
         """The choice in one case."""
-        case = make_case(operation, p, 0, nbytes)
-        if operation in REDUCING and nbytes % ITEM == 0:
-            counts = None if case.counts is None else tuple(count // ITEM for count in case.counts)
-            case = replace(case, itemsize=ITEM, counts=counts)
+        case = _case(operation, p, nbytes)
         default, parameters = self._default(operation, case)
         seconds = self._seconds(default, replace(case, parameters=parameters))
         best, fastest = DEFAULT, seconds
@@ -196,6 +210,14 @@ class Tuner:
         if key not in self.known:
             self.known[key] = estimate(algorithm, case, self.cost)
         return self.known[key]
+
+
+def _case(operation: str, p: int, nbytes: int) -> Case:
+    case = make_case(operation, p, 0, nbytes)
+    if operation in REDUCING and nbytes % ITEM == 0:
+        counts = None if case.counts is None else tuple(count // ITEM for count in case.counts)
+        case = replace(case, itemsize=ITEM, counts=counts)
+    return case
 
 
 def _cells(target: Target, operation: str, points: Sequence[TunedCase]) -> tuple[Cell, ...]:

@@ -16,9 +16,12 @@ from operator import itemgetter
 
 from collectives import Algorithm, Case, find
 from collectives.catalogue.schedule import Combining, Rounds
+from fakempi.apps.compare.budget import MOST_EVALUATED, MOST_SIMULATED, count_messages
 from fakempi.apps.compare.timing import claim, claims_hold, emulated_time
 from fakempi.core.network.cost import CostModel
 from fakempi.core.network.parameters import Time
+from fakempi.errors import MPIValueError
+from fakempi.errors.classes import ERR_ARG
 
 LINEAR, SPREAD = find("alltoall", "linear"), find("alltoall", "spread")
 
@@ -32,6 +35,20 @@ def estimate(algorithm: Algorithm, case: Case, cost: CostModel) -> Time:
             return float(claimed)
     schedule = algorithm.schedule_for(case)
     return float(emulated_time(algorithm, case, cost)) if schedule is None else evaluated(schedule, case.p, cost)
+
+
+def check_messages(algorithm: Algorithm, case: Case, cost: CostModel) -> None:
+    """Raise MPIValueError if an estimate would take the evaluation of too many messages, for hours."""
+    algorithm = stand_in(algorithm)
+    if claims_hold(cost) and algorithm.closed_time is not None and algorithm.closed_time(case, 1, 1) is not None:
+        return
+    most = MOST_EVALUATED if algorithm.schedule is not None else MOST_SIMULATED // 2
+    if (count := count_messages(algorithm, case, most)) > most:
+        raise MPIValueError(
+            ERR_ARG,
+            f"{algorithm.operation} {algorithm.name} sends at least {count:,} messages on {case.p:,} ranks, more than "
+            f"{most:,}, and has no formula for this cost model: use fewer ranks, other operations or another cost model.",
+        )
 
 
 def stand_in(algorithm: Algorithm) -> Algorithm:

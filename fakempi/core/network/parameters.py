@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import MISSING, Field
 from inspect import Parameter, signature
 from math import inf
@@ -33,11 +34,11 @@ class Parametrized:
         if cls.__init__ is object.__init__ and (args or kwargs):
             raise TypeError(f"{cls.__name__}() takes no arguments")
         self = super().__new__(cls)
-        try:
-            passed = signature(cls.__init__).bind(None, *args, **kwargs).arguments
-            self._passed = dict(list(passed.items())[1:])  # without `self`
-        except TypeError:
-            self._passed = {}
+        self._passed = {}
+        if args or kwargs:  # not in a copy, which explored runs make
+            with suppress(TypeError):
+                passed = signature(cls.__init__).bind(None, *args, **kwargs).arguments
+                self._passed = dict(list(passed.items())[1:])  # without `self`
         return self
 
     @classmethod

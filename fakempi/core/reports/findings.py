@@ -118,6 +118,12 @@ class Ledger:
             self.allowed[key] = self.rules is not None and self.rules.allows(kind, place)
         return self.allowed[key]
 
+    def has_errors(self) -> bool:
+        """Whether there are findings that count and are no notes."""
+        return any(
+            key[0] not in NOTES and key[3] not in self.unchecked and key not in self.suppressed for key in self.entries
+        )
+
     def findings(self) -> list[Finding]:
         """Return the findings that count, the worst kinds first; those of one kind in the order in which they were found."""
         return [finding for finding in self.all_findings() if not finding.suppressed]

@@ -24,6 +24,10 @@ from fakempi.errors.paths import Place, places_in
 from fakempi.errors.plurals import counted
 
 
+MAX_KNOWN = 4096
+"""Upper limit of the findings whose rules are stored."""
+
+
 class Suppressions:
     """The suppressions of one or several runs.
 
@@ -42,6 +46,7 @@ class Suppressions:
         self.used: set[Suppression] = set()
         self._project: tuple[Suppression, ...] | None = None
         self._problems: list[str] = []
+        self._known: dict[tuple[str, str, str, str], tuple[list[Suppression], list[str]]] = {}  # results of `_rules_for`
 
     @classmethod
     def of(cls, ignore: str | Sequence[str] | Suppressions | None) -> Suppressions:
@@ -71,13 +76,23 @@ class Suppressions:
 
     def of_finding(self, kind: str, place: str, sentence: str) -> str:
         """Return why a finding is suppressed, and remember the rules; empty if it is not."""
+        key = kind, place, getattr(place, "file", ""), sentence
+        if key not in self._known:  # the runs of a search report the same findings again and again
+            if len(self._known) >= MAX_KNOWN:
+                self._known.clear()
+            self._known[key] = self._rules_for(kind, place, sentence)
+        rules, problems = self._known[key]
+        self._problems += problems
+        self.used.update(rules)
+        return rules[0].text if rules else ""
+
+    def _rules_for(self, kind: str, place: str, sentence: str) -> tuple[list[Suppression], list[str]]:
+        """Return the rules that apply to a finding, and the problems of the comments in the files that it names."""
         groups = [[place]] if isinstance(place, Place) else []
         groups += places_in(sentence)
         files = {self._absolute(place.file) for group in groups for place in group}
-        self._problems += [problem for file in files for problem in comments_of(file)[1]]
-        rules = [rule for rule in self._candidates(groups) if rule.kind == kind and self._applies(rule, groups)]
-        self.used.update(rules)
-        return rules[0].text if rules else ""
+        problems = [problem for file in files for problem in comments_of(file)[1]]
+        return [rule for rule in self._candidates(groups) if rule.kind == kind and self._applies(rule, groups)], problems
 
     def allows(self, kind: str, place: str) -> bool:
         """Return whether a finding that names a place would be suppressed."""

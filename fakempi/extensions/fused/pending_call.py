@@ -31,7 +31,8 @@ class FusedCall(Rendezvous):
         self.tasks: list[Any] = [None] * program.p if waits else []  # rank -> its task; None until it waits
         self.ports: tuple[list[Any], list[Any]] | None = None  # the output and the input ports of its ranks
         case = program.case
-        self.is_special = bool(case.q or case.objects or case.sized or case.sizes_b)  # whether `_prepare` applies
+        # Whether `_prepare` applies, or whether the call may still be emulated.
+        self.is_special = bool(case.q or case.objects or case.sized or case.sizes_b) or program.has_too_many_steps
         self.reason = Completion(self)  # of the ranks that wait, for reports
         self.outcome: Outcome | None = None  # once all have called
         self.complete = False  # whether they have been booked for their ends

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +25,8 @@ Ints = npt.NDArray[np.int64]
 FEWEST_MESSAGES = 16  # on average in a round: a round in arrays takes as long as 16 messages one by one (Bcast, 128 ranks)
 MOST_UNDETERMINED = 8  # after more calls in a row whose outcome the arrays did not determine, ranks no longer wait
 MOST_STORED = 1 << 21  # upper limit of the transfers of a stored schedule; a longer one is generated again for each call
+MOST_ENTRIES = 1 << 23  # of stored rounds, one for each rank: 32 bytes; other rounds are made from their transfers each time
+MOST_STEPS = (7 << 30) // 224  # messages of a schedule whose steps are listed: 7 GiB (`ring`, 1,024 ranks: 205 bytes each)
 
 
 class Round(NamedTuple):
@@ -73,6 +77,10 @@ class SchedulePhase(NamedTuple):
     received: Sequence[tuple[int, int]]  # of `Streams`: source and destination, in the order of receives
 
 
+NOT_STORED = object()
+"""The round of a stored phase that is made again from the transfers each time."""
+
+
 class ScheduleArrays:
     """The schedule of an algorithm. `generate()` returns its phases, like `Choice.phases` of `fakempi.tuning`."""
 
@@ -80,10 +88,11 @@ class ScheduleArrays:
         self.p, self.generate = p, generate
         self.why_not = ""  # why it cannot be used
         self._steps: list[list[Any]] = []  # by rank, once they are known
-        stored, total = [], 0
+        stored, total = list[SchedulePhase](), 0
         try:
             for phase in self._arrays():
-                stored.append(phase)
+                is_kept = phase.round is None or p * (len(stored) + 1) <= MOST_ENTRIES
+                stored.append(phase if is_kept else phase._replace(round=NOT_STORED))
                 total += phase.transfers.shape[1]
                 if total > MOST_STORED:
                     break
@@ -91,11 +100,25 @@ class ScheduleArrays:
             self.why_not, total = str(error), MOST_STORED + 1  # so that `phases` raises the error again
         self._stored = stored if total <= MOST_STORED else None
         self.messages_per_phase = total / max(len(stored), 1)
+        self.lengths = [phase.transfers.shape[1] for phase in stored]  # of all phases, or if they are too long of the first
         self.has_rounds_only = bool(stored) and all(each.round is not None for each in stored)
 
     def phases(self) -> Iterator[SchedulePhase]:
         """The phases of the schedule that have transfers."""
-        return self._arrays() if self._stored is None else iter(self._stored)
+        if self._stored is None:
+            return self._arrays()
+        if self.p * len(self._stored) <= MOST_ENTRIES:
+            return iter(self._stored)
+        return (
+            each._replace(round=self._round(each.transfers)) if each.round is NOT_STORED else each for each in self._stored
+        )
+
+    @cached_property
+    def has_too_many_steps(self) -> bool:
+        """Whether a list of all steps would need too much memory."""
+        if self._stored is not None:
+            return False
+        return any(count > MOST_STEPS for count in accumulate(phase.transfers.shape[1] for phase in self._arrays()))
 
     def _arrays(self) -> Iterator[SchedulePhase]:
         for transfers, is_round, *how in self.generate():

@@ -46,6 +46,8 @@ FREE_AT, QUEUE, SINCE = attrgetter("free_at"), attrgetter("queue"), attrgetter("
 OBJECTS_APART = "it combines objects, and its ranks do not wait for each other"
 """Why a reduction of objects is emulated whose outcome is not computed for all ranks at once."""
 
+TOO_LONG = "its schedule is too long"
+
 
 class FusedService:
     """The fused calls of a run."""
@@ -108,8 +110,9 @@ class FusedService:
         if call.waits:
             call.wait_for_all(rank)
         if not call.complete:
-            if program.case.objects and results.missing:  # the sizes of messages are not known
-                self._emulate(call, entry, OBJECTS_APART)
+            objects_apart = program.case.objects and results.missing  # the sizes of messages are not known
+            if objects_apart or program.has_too_many_steps:
+                self._emulate(call, entry, OBJECTS_APART if objects_apart else TOO_LONG)
                 return False
             comms = comms or comm._collective_comms()
             (SimulatorBetweenGroups if program.case.q else RankSimulator)(comms, tag, call, rank).execute()
@@ -183,8 +186,8 @@ class FusedService:
         why, waits = self._why_not(program, op, arrays), False
         if not why:
             waits = self._may_wait(program, comm) and (bool(self.pending) or self._starts_waiting(program))
-            if program.case.objects and not waits:
-                why = OBJECTS_APART
+            if not waits and (program.case.objects or program.has_too_many_steps):
+                why = OBJECTS_APART if program.case.objects else TOO_LONG
         self.calls.add(program.case.operation, why)
         if why:
             return why
@@ -218,6 +221,8 @@ class FusedService:
                     return ""
             elif why := why_not_combined(op, operand.dtype):
                 return why
+            if program.has_too_many_steps:
+                return TOO_LONG
             try:
                 if program.transfers_data and program.reduction is None:
                     case = program.case

@@ -96,15 +96,13 @@ def _unmatched_events(log: Sequence[tuple[str, Any]], *excluded: Envelope) -> It
 def are_independent(edge: Edge, known: Mapping[frozenset[Any], Branch | None]) -> bool:
     """Whether this choice and one made on the path to it have influenced no process in common, in any run."""
     branch, point = edge.node.branch, edge.key[0]
-    first = next(iter(edge.node.edges.values()))
-    if first.key[0] != point:
-        return False  # the edge precedes the edge of another point, so it affects both points
-    for earlier in branch.path:
-        (deviation,) = earlier.deviations - (earlier.parent.deviations if earlier.parent is not None else frozenset())
-        sibling = known.get((branch.deviations - {deviation}) | {edge.key})
-        if not earlier.same_point or sibling is None or sibling is branch:
+    if edge.siblings is None:
+        edge.siblings = edge.find_siblings()
+    for earlier, deviations in edge.siblings:
+        sibling = known.get(deviations)
+        if sibling is None or sibling is branch:
             continue
-        earlier_point, ours, theirs = deviation[0], branch.influence, sibling.influence
+        earlier_point, ours, theirs = earlier.deviation[0], branch.influence, sibling.influence
         by_earlier, by_edge = ours.get(earlier_point, 0), theirs.get(point, 0)  # influenced processes, as bits
         common = by_earlier & by_edge or by_earlier & ours.get(point, 0) or by_edge & theirs.get(earlier_point, 0)
         if by_earlier and by_edge and not common:

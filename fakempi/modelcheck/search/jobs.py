@@ -11,7 +11,6 @@ import os
 import pickle
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from threading import Lock
 from typing import Any, NamedTuple, cast
 from uuid import uuid4
@@ -19,7 +18,7 @@ from uuid import uuid4
 from fakempi.core.arguments import RunOptions
 from fakempi.core.network.cost import CostModel
 from fakempi.core.reports.suppression_rules import Suppression
-from fakempi.core.world import run
+from fakempi.core.world import run_with
 from fakempi.modelcheck.search.outcomes import OutcomeComparison, PickledOutcome
 from fakempi.modelcheck.search.random_choices import RandomChoices
 from fakempi.modelcheck.search.rank_output import discarded_output
@@ -78,10 +77,10 @@ class ExploredProgram(NamedTuple):
     args: tuple[Any, ...]
     options: RunOptions
 
-    def options_with(self, choices: Choices, trace: bool = False, cost: CostModel | None = None) -> RunOptions:
-        """Return the options of a run with these choices, and with a cost model if the search has none."""
-        own = self.options
-        return replace(own, schedule=choices, trace=trace or own.trace, cost=own.cost or cost)
+    def run(self, choices: Choices, trace: bool = False, cost: CostModel | None = None) -> Any:
+        """Run the program with these choices, and with a cost model if the search has none."""
+        options = self.options.steered(choices, trace, cost)
+        return run_with(options, self.main, self.nprocs, self.args)
 
 
 class SentProgram(NamedTuple):
@@ -177,7 +176,7 @@ class LoadedProgram:
         """Run the program once."""
         program = self.program
         self.outcomes.output.begin()
-        return run(program.main, program.nprocs, *program.args, **program.options_with(choices))
+        return program.run(choices)
 
     def used(self) -> frozenset[Suppression]:
         """Return the suppressions that have suppressed a finding on this worker."""

@@ -17,7 +17,7 @@ from fakempi.modelcheck.search.shared_objects import CHANGED, SharedObjects
 from fakempi.modelcheck.search.tree import EMPTY_MAP
 from fakempi.modelcheck.search.trial import TrialRun
 from fakempi.modelcheck.steering.choices import Choices, Option
-from fakempi.modelcheck.steering.state_hash import Event, StateHash, digest
+from fakempi.modelcheck.steering.state_hash import Event, StateHash, digest, encoded_keys
 from fakempi.modelcheck.steering.token import LibraryMode, write
 
 TIMED, CLOCK = "the effect of other message times", "the value that a rank reads from its clock"
@@ -83,7 +83,8 @@ class SearchChoices(Choices):
         polls = len(keys) == 1 and self.fair.turns
         state = None if polls else self.state()
         if state is not None:
-            state = digest(state, frozenset(keys), frozenset(keys[i] for i in self.excluded), output.state())
+            excluded = encoded_keys(keys[i] for i in self.excluded)
+            state = digest(state, encoded_keys(keys), excluded, output.state())
         return NewChoice(keys, self.excluded, equivalent(options) or EMPTY_MAP, state)
 
 

@@ -19,6 +19,7 @@ import builtins
 import os
 import sys
 from collections.abc import Callable, Sequence
+from operator import is_
 from types import CodeType, ModuleType
 from typing import Any
 
@@ -108,7 +109,10 @@ class LibraryNames:
 
     def __init__(self) -> None:
         self.builtins = _values(vars(builtins))
+        self.last_builtins = dict(vars(builtins))  # at the last comparison, which found no change
         self.modules: dict[str, tuple[dict[str, Any], frozenset[str]]] = {}  # the namespace of each, and its names
+        self.namespaces: list[dict[str, Any]] = []  # of these modules
+        self.sizes: list[int] = []  # their numbers of names
         self.imported = 0
         self._add_modules()
 
@@ -118,21 +122,36 @@ class LibraryNames:
             is_known = name in self.modules or name in ("builtins", "sys", "__main__")
             if not is_known and name.partition(".")[0] in sys.stdlib_module_names and type(module) is ModuleType:
                 self.modules[name] = vars(module), frozenset(vars(module))
+        self._note_sizes()
+
+    def _note_sizes(self) -> None:
+        self.namespaces = [namespace for namespace, _ in self.modules.values()]
+        self.sizes = [len(names) for _, names in self.modules.values()]
 
     def changed(self) -> str:
         """Return a name that has changed; empty if there is none. Modules that are new are compared from now on."""
+        now, last = vars(builtins), self.last_builtins
+        if [*now] != [*last] or not all(map(is_, now.values(), last.values())):
+            if changed := self._changed_builtin():
+                return changed
+            self.last_builtins = dict(now)
+        if list(map(len, self.namespaces)) != self.sizes:
+            for module, (namespace, names) in self.modules.items():
+                if len(namespace) != len(names):
+                    added_or_deleted = {name for name in namespace.keys() ^ names if _counts(name, namespace.get(name))}
+                    if added_or_deleted:
+                        return f"{module}.{min(added_or_deleted)}"
+                    self.modules[module] = namespace, frozenset(namespace)
+            self._note_sizes()
+        if len(sys.modules) != self.imported:
+            self._add_modules()
+        return ""
+
+    def _changed_builtin(self) -> str:
         values = _values(vars(builtins))
         if values.keys() != self.builtins.keys() or any(values[name] is not self.builtins[name] for name in values):
             different = {name for name in {*values, *self.builtins} if values.get(name) is not self.builtins.get(name)}
             return f"builtins.{min(different, default='')}"
-        for module, (namespace, names) in self.modules.items():
-            if len(namespace) != len(names):
-                added_or_deleted = {name for name in namespace.keys() ^ names if _counts(name, namespace.get(name))}
-                if added_or_deleted:
-                    return f"{module}.{min(added_or_deleted)}"
-                self.modules[module] = namespace, frozenset(namespace)
-        if len(sys.modules) != self.imported:
-            self._add_modules()
         return ""
 
 

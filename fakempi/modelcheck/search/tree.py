@@ -71,11 +71,12 @@ class SearchNode:
 class Edge:
     """An option taken, or to be taken, at a node."""
 
-    __slots__ = ("earlier", "index", "late_candidates", "node", "tried")
+    __slots__ = ("earlier", "index", "late_candidates", "node", "siblings", "tried")
 
     def __init__(self, node: SearchNode, index: int, earlier: list[Any]) -> None:
         self.node, self.index, self.earlier = node, index, earlier
         self.tried = False
+        self.siblings: list[tuple[Branch, frozenset[Any]]] | None = None  # once they are known
         self.late_candidates: Any = True  # values that may arrive too late for it; see `Point.late_candidates`
 
     @property
@@ -88,6 +89,16 @@ class Edge:
         point = self.key[0]
         return frozenset(key for key in (*self.node.sleep, *self.earlier) if key[0] != point) or EMPTY_SET
 
+    def find_siblings(self) -> list[tuple[Branch, frozenset[Any]]]:
+        """Return the branches on the path that deviate in a value, each with the deviations that end with this edge instead.
+
+        There are none if the edge precedes the edge of another point, because then it affects both points.
+        """
+        branch, first = self.node.branch, next(iter(self.node.edges.values()))
+        if first.key[0] != self.key[0]:
+            return []
+        return [(each, (branch.deviations - {each.deviation}) | {self.key}) for each in branch.path if each.same_point]
+
     def path(self) -> list[Edge]:
         """Return the edges from the root to this one."""
         return [*edges_to_root(self)][::-1]
@@ -96,14 +107,16 @@ class Edge:
 class Branch:
     """A run that deviates from another one, and all runs that deviate from it in turn.
 
-    `influence` maps each point to the processes, as bits, that it may have influenced in any run of the branch.
+    `deviations` are the keys of the options that deviate, `deviation` is the last one. `influence` maps each point to the
+    processes, as bits, that it may have influenced in any run of the branch.
     """
 
-    __slots__ = ("deviations", "followers", "influence", "parent", "path", "same_point")
+    __slots__ = ("deviation", "deviations", "followers", "influence", "parent", "path", "same_point")
 
     def __init__(self, parent: Branch | None, edge: Edge | None) -> None:
         self.parent = parent
         self.deviations: frozenset[Any] = frozenset() if parent is None or edge is None else parent.deviations | {edge.key}
+        self.deviation: Any = None if edge is None else edge.key
         first = None if edge is None else next(iter(edge.node.edges.values()))
         # whether the branch deviates only in the value that a point takes, not in the order of points
         self.same_point = edge is not None and first is not None and first.key[0] == edge.key[0]

@@ -297,7 +297,9 @@ class Choices(Causality):
             self.untracked("process failures")
         if state_hash is None or state_hash.unknown or universe.failures:
             return None
-        return state_hash.state(self.loop.now, self._tasks, self._not_yet_counts, universe.ledger.findings())
+        ledger = universe.ledger
+        findings = ledger.findings() if ledger.has_errors() else ()
+        return state_hash.state(self.loop.now, self._tasks, self._not_yet_counts, findings)
 
     # -- choosing -------------------------------------------------------------------------------------------------------
 

@@ -84,7 +84,7 @@ class MailboxPoint(Point):
         self.receive: PostedReceive = receive
         self.box: Any = receive.box
         self.any_tag = receive.tag < 0
-        self.sources: set[int] = set()  # sources of the messages that were available when the point was decided
+        self.sources: set[int] = set()  # sources of the messages that were available when its values were last requested
 
     def available(self) -> list[Envelope]:
         """Return the messages that the point may take now: those that no earlier receive matches."""
@@ -95,16 +95,17 @@ class MailboxPoint(Point):
 
     def values(self) -> list[tuple[Any, Any]]:
         """Return one message per source."""
-        return [(self.choices.message_record(envelope).key, envelope) for envelope in self.available()]
+        envelopes = self.available()
+        self.sources = {envelope.source for envelope in envelopes}
+        return [(self.choices.message_record(envelope).key, envelope) for envelope in envelopes]
 
     def has_blocked_value(self) -> bool:
         """Whether a message matches this point, but also a receive that was posted earlier and has priority."""
-        sources = {envelope.source for envelope in self.available()}
-        return any(envelope.source not in sources for envelope in self.box.unexpected if self.receive.matches(envelope))
+        sources, matches = self.sources, self.receive.matches
+        return any(envelope.source not in sources and matches(envelope) for envelope in self.box.unexpected)
 
     def decided(self) -> None:
-        """Record the sources of available messages."""
-        self.sources = {envelope.source for envelope in self.available()}
+        """Record how many messages have arrived; `sources` are those of the messages that were available."""
         self.arrivals_before = len(self.choices.arrivals_at(self.box))
 
     def late(self) -> Iterator[int | None]:

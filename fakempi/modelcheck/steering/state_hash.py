@@ -12,6 +12,8 @@ A run has no digest if its ranks communicate in other ways than by messages; `un
 from __future__ import annotations
 
 import pickle
+from collections.abc import Iterable
+from functools import lru_cache
 from hashlib import blake2b
 from struct import pack
 from typing import Any
@@ -42,10 +44,10 @@ class StateHash:
 
         The receive of a message that Mprobe took has no key: the answer of the probe already contains the message.
         """
-        self.number ^= digest("gone", sender)
+        self.number ^= gone(sender)
         if receiver is None:
             return
-        got = digest("got", receiver, sender)
+        got = received(receiver, sender)
         self.number ^= got
         if receive.source < 0:
             content = content_of(envelope)
@@ -72,7 +74,7 @@ class StateHash:
         for task in tasks.values():
             facts = task.sent, task.awaited, task.calls, task.children, task.answers, task.times
             if facts != task.hashed:  # most tasks have done nothing since the last choice
-                task.hashed, task.digest = facts, digest(task.key, facts)
+                task.hashed, task.digest = facts, _of_text(f"{task.key} {facts}")
             number ^= task.digest
         not_yet = frozenset((tasks[task].key, *call_site, count) for (task, *call_site), count in not_yet_counts.items())
         errors = frozenset((x.kind, x.ranks, x.call, x.place, x.sentence) for x in findings if not x.note)
@@ -84,6 +86,35 @@ def digest(*values: Any) -> int:
     parts: list[bytes] = []
     _encode(values, parts)
     return int.from_bytes(blake2b(b"".join(parts), digest_size=16).digest(), "little")
+
+
+def _of_text(text: str) -> int:
+    """Return the same of a text, such as that of tuples of integers."""
+    return int.from_bytes(blake2b(text.encode(), digest_size=16).digest(), "little")
+
+
+def encoded_keys(keys: Iterable[Any]) -> bytes:
+    """Return the encodings of the keys of options, which do not depend on their order."""
+    return b"".join(sorted({_encoded_key(key) for key in keys}))
+
+
+@lru_cache(4096)
+def _encoded_key(key: Any) -> bytes:
+    parts: list[bytes] = []
+    _encode(key, parts)
+    return b"".join(parts)
+
+
+@lru_cache(4096)
+def gone(sender: Any) -> int:
+    """Return the digest of a message that was received; `sender` consists of tuples and integers, in few combinations."""
+    return digest("gone", sender)
+
+
+@lru_cache(4096)
+def received(receiver: Any, sender: Any) -> int:
+    """Return the digest of a match, given the keys of the receive and the message, which have no other types, either."""
+    return digest("got", receiver, sender)
 
 
 def _encode(value: Any, into: list[bytes]) -> None:

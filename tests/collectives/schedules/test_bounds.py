@@ -8,8 +8,8 @@ from zlib import crc32
 
 import pytest
 
-from collectives import Case, find
-from collectives.schedules import Fault, Range, Schedule, Step, record
+from collectives import Case, UnsupportedCaseError, find
+from collectives.schedules import Fault, Range, Schedule, Step, record, work
 from collectives.schedules.errors import InvalidScheduleError, VerificationTimeoutError
 from collectives.schedules.monitor import limited
 from collectives.schedules.ordering import causality
@@ -17,6 +17,21 @@ from collectives.schedules.work import estimate
 from fakempi.apps.cli import main
 from tests.cli.test_running import Capture
 from tests.collectives.schedules.random_programs import random_schedule
+
+
+def test_a_schedule_that_would_take_all_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before it is recorded, run or verified; an error of an algorithm's own schedule is no reason."""
+    ring, case = find("allgather", "ring"), Case(8, 64)
+    schedule = record(ring, case)
+    monkeypatch.setattr(work, "MEMORY", 50 * 800)
+    assert not record(find("bcast", "binomial"), case).verify()
+    for refused in (lambda: schedule.verify(), lambda: work.check_run(schedule)):
+        with pytest.raises(InvalidScheduleError, match=r"^120 steps need about 0 GiB of memory, more than 0 GiB; use a "):
+            refused()
+    monkeypatch.setattr(work, "MEMORY", 50 * 660)
+    with pytest.raises(UnsupportedCaseError, match="it has at least 56 messages, more than 50; use fewer ranks or another"):
+        record(ring, case)
+    assert len(record(replace(ring, schedule=lambda case: 1 // 0), case).steps) == 8
 
 
 def test_random_schedules_have_the_faults_that_the_first_verifier_found() -> None:

@@ -16,6 +16,7 @@ from rich.text import Text
 from collectives import Case
 from collectives.trials.cases import PAIRED, UNEVEN, UNSIZED
 from fakempi.apps.compare.bits import BitsRow
+from fakempi.apps.compare.budget import MOST_SIMULATED
 from fakempi.apps.compare.measurements import Measurements
 from fakempi.apps.compare.sweep import DEFAULT, Column, Sweep, as_float, typed_parameters
 from fakempi.apps.compare.timing import CaseTime
@@ -65,7 +66,7 @@ def show(out: Console, sweep: Sweep, chart: Chart, options: Namespace, measureme
         title = f"{chart.title}, compared with {measurements.path}"
         out.print(comparison_with_measured(title, labels, lines, marks, measured, head=head, width=out.width))
         _print_remark(out, Text(_agreement(columns, measured), "cyan"))
-    for remark in _remarks(sweep, x_is_bytes, names):
+    for remark in _remarks(sweep, x_is_bytes, names, bool(options.algorithms)):
         _print_remark(out, remark)
     out.print(legend({mark for row in marks.values() for mark in row}, width=out.width))
     picture = comparison_plot(chart, width=min(out.width, 100)) if options.plot else None
@@ -171,7 +172,7 @@ def _agreement(columns: list[Column], measured: Mapping[str, Sequence[float | No
     return f"{ratio}\n  model and measurement agree on the fastest algorithm in {same}" if winners else ratio
 
 
-def _remarks(sweep: Sweep, x_is_bytes: bool, labels: Mapping[str, str]) -> Iterator[Text]:
+def _remarks(sweep: Sweep, x_is_bytes: bool, labels: Mapping[str, str], requested: bool) -> Iterator[Text]:
     """Yield the lines below the table: parameters, default algorithms, rejected and skipped cases, claims that differ."""
     columns = sweep.columns
     yield from _choices(sweep, x_is_bytes, labels)
@@ -179,7 +180,7 @@ def _remarks(sweep: Sweep, x_is_bytes: bool, labels: Mapping[str, str]) -> Itera
         reasons = list(dict.fromkeys(column.refused[name] for column in columns if name in column.refused))
         if reasons:
             yield Text(f"  {name} - {'; '.join(reasons[:MAX_LINES])}{' ...' if len(reasons) > MAX_LINES else ''}", "dim")
-    yield from _skipped(sweep, labels)
+    yield from _skipped(sweep, labels, requested)
     for name in labels:
         differ = [column for column in columns if column.case_times[name].differ]
         for column in differ[:MAX_LINES]:
@@ -193,19 +194,23 @@ def _remarks(sweep: Sweep, x_is_bytes: bool, labels: Mapping[str, str]) -> Itera
         yield Text("  all claims agree with the emulated times", "dim")
 
 
-def _skipped(sweep: Sweep, labels: Mapping[str, str]) -> Iterator[Text]:
-    """Yield a line on the algorithms whose times would take too many messages to compute."""
+def _skipped(sweep: Sweep, labels: Mapping[str, str], requested: bool) -> Iterator[Text]:
+    """Yield lines on the algorithms whose times would take too many messages to compute, if requested or in any case."""
     skipped: dict[str, dict[str, str]] = {}  # the name of each row, and the one to request: the default has its own
     for name in labels:
         columns = [column for column in sweep.columns if column.case_times[name].skipped]
         if columns:
             most = max(columns, key=lambda column: column.case_times[name].skipped)
             count = most.case_times[name].skipped
-            rows = skipped.setdefault(f"at least {count:,} messages or blocks on {ranks_text(most)}", {})
-            rows[name] = most.case_times[name].chosen or name
-    for count_text, rows in skipped.items():
+            reason = "no formula, and " if most.case_times[name].claimed is None else ""
+            reason += f"at least {count:,} messages or blocks on {ranks_text(most)}"
+            if requested or count > MOST_SIMULATED:
+                reason += f", more than {MOST_SIMULATED:,}: use fewer ranks, another algorithm or another cost model"
+            skipped.setdefault(reason, {})[name] = most.case_times[name].chosen or name
+    for reason, rows in skipped.items():
         names = ",".join(dict.fromkeys(rows.values()))
-        yield Text(f"  {', '.join(rows)} - no formula, and {count_text}; to simulate anyway: --algorithms {names}", "dim")
+        hint = "" if "more than" in reason else f"; to simulate anyway: --algorithms {names}"
+        yield Text(f"  {', '.join(rows)} - {reason}{hint}", "dim")
 
 
 def _choices(sweep: Sweep, x_is_bytes: bool, labels: Mapping[str, str]) -> Iterator[Text]:
