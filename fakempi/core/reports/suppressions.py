@@ -23,7 +23,6 @@ from fakempi.errors.classes import ERR_ARG
 from fakempi.errors.paths import Place, places_in
 from fakempi.errors.plurals import counted
 
-
 MAX_KNOWN = 4096
 """Upper limit of the findings whose rules are stored."""
 
