@@ -6,12 +6,13 @@ import ctypes
 import sys
 from collections.abc import Callable
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from fakempi import MPI
 
+T = TypeVar("T")
 TAGS = 32768
 """Number of tags on a collective context; MPI guarantees tags up to this minus 1."""
 
@@ -40,9 +41,9 @@ class _CollectiveContext:
 _CONTEXT, _LOCKS = MPI.Comm.Create_keyval(), MPI.Comm.Create_keyval()
 
 
-def _cached(comm: Any, keyval: int, make: Callable[[], Any]) -> Any:
+def _cached(comm: Any, keyval: int, make: Callable[[], T]) -> T:
     """Return an attribute of a communicator, created by `make` on first use."""
-    value = comm.Get_attr(keyval)
+    value: T | None = comm.Get_attr(keyval)
     if value is None:
         value = make()
         comm.Set_attr(keyval, value)
@@ -51,7 +52,7 @@ def _cached(comm: Any, keyval: int, make: Callable[[], Any]) -> Any:
 
 def _context(comm: Any) -> _CollectiveContext:
     """Return the collective context of a communicator and count the call; created collectively on first use."""
-    context: _CollectiveContext = _cached(comm, _CONTEXT, lambda: _CollectiveContext(comm))
+    context = _cached(comm, _CONTEXT, lambda: _CollectiveContext(comm))
     context.calls += 1
     return context
 
@@ -70,8 +71,7 @@ def _commctx_inter(comm: Any) -> tuple[Any, int, Any, bool]:
 
 def _comm_lock_table(comm: Any) -> dict[Any, Any]:
     """Return the locks of a communicator on this rank, by key."""
-    table: dict[Any, Any] = _cached(comm, _LOCKS, dict)
-    return table
+    return _cached(comm, _LOCKS, dict)
 
 
 def _comm_lock(comm: Any, key: Any = None) -> Any:

@@ -31,8 +31,7 @@ class Pool:
     kwargs : options of the executor. `maxtasksperchild` and `context` of multiprocessing have no effect but a warning
     """
 
-    Executor: ClassVar[Callable[..., Any]] = MPIPoolExecutor
-    executor: Any
+    Executor: ClassVar[Callable[..., MPIPoolExecutor]] = MPIPoolExecutor
 
     def __init__(
         self,
@@ -82,13 +81,11 @@ class Pool:
 
     def imap(self, func: Callable[..., Any], iterable: Iterable[Any], chunksize: int = 1) -> Iterator[Any]:
         """Return an iterator over the results of a call for each item, in order."""
-        results: Iterator[Any] = self.executor.map(func, iterable, chunksize=chunksize)
-        return results
+        return self.executor.map(func, iterable, chunksize=chunksize)
 
     def imap_unordered(self, func: Callable[..., Any], iterable: Iterable[Any], chunksize: int = 1) -> Iterator[Any]:
         """Return an iterator over the results of a call for each item, in order of completion."""
-        results: Iterator[Any] = self.executor.map(func, iterable, chunksize=chunksize, unordered=True)
-        return results
+        return self.executor.map(func, iterable, chunksize=chunksize, unordered=True)
 
     def starmap(
         self, func: Callable[..., Any], iterable: Iterable[Iterable[Any]], chunksize: int | None = None
@@ -113,15 +110,13 @@ class Pool:
 
     def istarmap(self, func: Callable[..., Any], iterable: Iterable[Iterable[Any]], chunksize: int = 1) -> Iterator[Any]:
         """Return an iterator like `imap`; each item is a sequence of arguments."""
-        results: Iterator[Any] = self.executor.starmap(func, iterable, chunksize=chunksize)
-        return results
+        return self.executor.starmap(func, iterable, chunksize=chunksize)
 
     def istarmap_unordered(
         self, func: Callable[..., Any], iterable: Iterable[Iterable[Any]], chunksize: int = 1
     ) -> Iterator[Any]:
         """Return an iterator like `imap_unordered`; each item is a sequence of arguments."""
-        results: Iterator[Any] = self.executor.starmap(func, iterable, chunksize=chunksize, unordered=True)
-        return results
+        return self.executor.starmap(func, iterable, chunksize=chunksize, unordered=True)
 
     def close(self) -> None:
         """Accept no more calls; pending calls are executed."""
