@@ -41,7 +41,8 @@ from fakempi.isolation.rank_state import RankState, exchange, exchange_settings,
 from fakempi.isolation.settings.exchange import Attribute, Settings, is_emulator
 from fakempi.isolation.settings.launcher_environment import LauncherVariables
 from fakempi.isolation.settings.library_settings import LibrarySettings, in_turn
-from fakempi.isolation.settings.module_attributes import ModuleAttributes, ModuleTable, reads_for_program
+from fakempi.isolation.settings.module_attributes import ModuleAttributes
+from fakempi.isolation.settings.module_table import ModuleTable, is_for_program
 from fakempi.isolation.settings.packages.installing import PackageSettings
 from fakempi.isolation.settings.signals import Signals
 from fakempi.isolation.shadowed_modules import ShadowedModules
@@ -250,7 +251,7 @@ class RankNamespaces:
 
     def _view_of_modules_for(self, frame: FrameType) -> Any:
         state = self.running_state()
-        return None if state is None or not reads_for_program(state, frame) else self.module_table
+        return None if state is None or not is_for_program(state, frame) else self.module_table
 
     def _make_own(self, name: str) -> None:
         """Make a module private to the running rank, which is about to set or delete it; other ranks keep the shared one."""

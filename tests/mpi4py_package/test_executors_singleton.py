@@ -19,8 +19,8 @@ from fakempi import MPI
 from fakempi.isolation.mpi4py.futures import MPICommExecutor, MPIPoolExecutor, ThreadPoolExecutor, get_comm_workers
 from fakempi.isolation.mpi4py.futures._core import RemoteTraceback
 from fakempi.isolation.mpi4py.futures.remote_errors import PicklableError
+from fakempi.isolation.mpi4py.futures.serialized_comm import SerializedComm
 from fakempi.isolation.mpi4py.futures.settings import backoff, number_of_workers, use_pkl5
-from fakempi.isolation.mpi4py.futures.startup import SerializedComm
 from fakempi.isolation.mpi4py.util.pool import ThreadPool
 
 

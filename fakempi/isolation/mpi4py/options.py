@@ -8,7 +8,6 @@ from typing import Any
 
 from fakempi import MPI
 from fakempi.mpi.base.current import outside, running_process
-from fakempi.mpi.base.process import Process
 
 DEFAULTS: dict[str, Any] = {
     "initialize": True, "threads": True, "thread_level": "multiple", "finalize": None, "fast_reduce": True,
@@ -47,11 +46,12 @@ _BOOLEANS = {
 }
 
 
-def options_of(process: Process) -> dict[str, Any]:
+def options_of(process: Any) -> dict[str, Any]:
     """Return the dictionary of options that a process has set."""
     if process.options is None:
         process.options = {}
-    return process.options
+    options: dict[str, Any] = process.options
+    return options
 
 
 class Rc:

@@ -6,13 +6,12 @@ import ctypes
 import sys
 from collections.abc import Callable
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from fakempi import MPI
 
-T = TypeVar("T")
 TAGS = 32768
 """Number of tags on a collective context; MPI guarantees tags up to this minus 1."""
 
@@ -41,9 +40,9 @@ class _CollectiveContext:
 _CONTEXT, _LOCKS = MPI.Comm.Create_keyval(), MPI.Comm.Create_keyval()
 
 
-def _cached(comm: Any, keyval: int, make: Callable[[], T]) -> T:
+def _cached(comm: Any, keyval: int, make: Callable[[], Any]) -> Any:
     """Return an attribute of a communicator, created by `make` on first use."""
-    value: T | None = comm.Get_attr(keyval)
+    value = comm.Get_attr(keyval)
     if value is None:
         value = make()
         comm.Set_attr(keyval, value)
@@ -52,7 +51,7 @@ def _cached(comm: Any, keyval: int, make: Callable[[], T]) -> T:
 
 def _context(comm: Any) -> _CollectiveContext:
     """Return the collective context of a communicator and count the call; created collectively on first use."""
-    context = _cached(comm, _CONTEXT, lambda: _CollectiveContext(comm))
+    context: _CollectiveContext = _cached(comm, _CONTEXT, lambda: _CollectiveContext(comm))
     context.calls += 1
     return context
 
@@ -71,7 +70,8 @@ def _commctx_inter(comm: Any) -> tuple[Any, int, Any, bool]:
 
 def _comm_lock_table(comm: Any) -> dict[Any, Any]:
     """Return the locks of a communicator on this rank, by key."""
-    return _cached(comm, _LOCKS, dict)
+    table: dict[Any, Any] = _cached(comm, _LOCKS, dict)
+    return table
 
 
 def _comm_lock(comm: Any, key: Any = None) -> Any:

@@ -22,15 +22,15 @@ MISSING: Any = object()
 
 
 class ProcessSetting(ABC):
-    """One value that the whole process has: settings with the same key are the same.
+    """One value that the whole process has. `fresh` is the value of a new process, if ranks have to begin with it."""
 
-    `fresh` is the value of a new process, if ranks have to begin with it.
-    """
+    __slots__ = ("fresh",)
+    fresh: Any
 
-    __slots__ = ("fresh", "key")
-
-    def __init__(self, key: Hashable, fresh: Any = MISSING) -> None:
-        self.key, self.fresh = key, fresh
+    @property
+    @abstractmethod
+    def key(self) -> Hashable:
+        """The identity of the value: settings with the same key are the same."""
 
     @abstractmethod
     def read(self) -> Any:
@@ -60,8 +60,12 @@ class Attribute(ProcessSetting):
     __slots__ = ("name", "namespace")
 
     def __init__(self, namespace: dict[str, Any], name: str, fresh: Any = MISSING) -> None:
-        super().__init__((id(namespace), name), fresh)  # the address of the namespace, which this object keeps alive
-        self.namespace, self.name = namespace, name
+        self.namespace, self.name, self.fresh = namespace, name, fresh
+
+    @property
+    def key(self) -> Hashable:
+        """The address of the namespace, which this object keeps alive, and the name."""
+        return id(self.namespace), self.name
 
     def read(self) -> Any:
         """Return the value, or `MISSING`."""
@@ -85,8 +89,12 @@ class AllNames(ProcessSetting):
     __slots__ = ("namespace",)
 
     def __init__(self, namespace: dict[str, Any]) -> None:
-        super().__init__(id(namespace))
-        self.namespace = namespace
+        self.namespace, self.fresh = namespace, MISSING
+
+    @property
+    def key(self) -> Hashable:
+        """The address of the namespace, which this object keeps alive."""
+        return id(self.namespace)
 
     def read(self) -> dict[str, Any]:
         """Return a copy."""
@@ -108,11 +116,15 @@ class AllNames(ProcessSetting):
 class Value(ProcessSetting):
     """A value that one function returns and another one sets."""
 
-    __slots__ = ("get", "set")
+    __slots__ = ("get", "name", "set")
 
-    def __init__(self, key: Hashable, get: Callable[[], Any], set: Callable[[Any], Any]) -> None:
-        super().__init__(key)
-        self.get, self.set = get, set
+    def __init__(self, name: Hashable, get: Callable[[], Any], set: Callable[[Any], Any]) -> None:
+        self.name, self.get, self.set, self.fresh = name, get, set, MISSING
+
+    @property
+    def key(self) -> Hashable:
+        """The name."""
+        return self.name
 
     def read(self) -> Any:
         """Call the function that returns the value."""
@@ -129,8 +141,12 @@ class ClassAttribute(ProcessSetting):
     __slots__ = ("name", "owner")
 
     def __init__(self, owner: type, name: str) -> None:
-        super().__init__((owner, name))
-        self.owner, self.name = owner, name
+        self.owner, self.name, self.fresh = owner, name, MISSING
+
+    @property
+    def key(self) -> Hashable:
+        """The class and the name."""
+        return self.owner, self.name
 
     def read(self) -> Any:
         """Return the value, or `MISSING`."""
@@ -196,19 +212,11 @@ class Settings:
             result = change()
         finally:
             known.after_change()
-        self._replace_equal(known, before, known.read())
-        return result
-
-    def set_for_all(self, setting: ProcessSetting, value: Any) -> None:
-        """Note that a value is about to be set for the running rank and for those that have the same."""
-        known = self.followed.get(setting.key)
-        if known is not None:
-            self._replace_equal(known, known.read(), value)
-
-    def _replace_equal(self, known: ProcessSetting, before: Any, after: Any) -> None:
+        after = known.read()
         for state in self.states():
             if state.settings is not None and known.is_same(state.settings[known], before):
                 state.settings[known] = after
+        return result
 
     def change_for_rank(self, settings: Iterable[ProcessSetting], change: Callable[[], Any]) -> Any:
         """Change values for the running rank; return what `change` returns."""

@@ -171,7 +171,8 @@ class LibrarySettings:
             state = self.settings.running_rank()
             if state is None or len(args) + len(named) < needed or is_emulator(state, frame_at(1)):
                 return original(*args, **named)
-            return self._change(state, frame_at(1), settings_of(args), functools.partial(original, *args, **named))
+            change = functools.partial(original, *args, **named)
+            return self._change(state, frame_at(1), settings_of(args), change)
 
         return call
 
@@ -245,7 +246,8 @@ class LibrarySettings:
 
     def _gettext(self, gettext: Any) -> None:
         """`install` writes to the dictionary of `builtins`."""
-        self._before(gettext.NullTranslations, "install", lambda owner, args: [Attribute(vars(builtins), "_")])
+        kind = gettext.NullTranslations
+        self._before(kind, "install", lambda owner, args: [Attribute(vars(builtins), "_")])
 
     def _locale(self, locale: Any) -> None:
         set_locale = locale.setlocale

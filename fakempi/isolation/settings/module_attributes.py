@@ -13,10 +13,6 @@ replaced, and attributes are shared.
 Not noticed: attributes of objects of subclasses of `ModuleType`, which some packages put into `sys.modules`; and
 assignments to the dictionary (`vars(module)["name"] = ...`), except that programs which name `__builtins__` or both
 `builtins` and a way to its dictionary get all names of `builtins` exchanged.
-
-Of `sys.modules`, entries of private modules are exchanged when another rank runs, so an entry that a program sets or deletes
-only has to become private. To notice this, programs receive a `ModuleTable` for `sys.modules`, which passes everything on to
-the table; all other code receives the table itself.
 """
 
 from __future__ import annotations
@@ -25,7 +21,6 @@ import builtins
 import ctypes
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from types import CodeType, FrameType, ModuleType
 from typing import Any
 
@@ -101,7 +96,7 @@ class ModuleAttributes:
             return
         setting = Attribute(vars(module), name)
         if executes_shared_module(state, frame):
-            self.settings.set_for_all(setting, value)
+            self._change_for_all(setting, value)
         else:
             self.settings.follow(setting)
 
@@ -113,6 +108,14 @@ class ModuleAttributes:
         if is_emulator(state, frame) or where in _EXECUTING:
             return True
         return _top(module.__name__) not in STDLIB_NAMES and not _is_for_program(state, frame)  # a package caches a value
+
+    def _change_for_all(self, setting: Attribute, value: Any) -> None:
+        known = self.settings.followed.get(setting.key)
+        if known is not None:
+            before = known.read()
+            for state in self.settings.states():
+                if state.settings is not None and state.settings[known] is before:
+                    state.settings[known] = value
 
     def follow_builtins(self, code: CodeType) -> None:
         """Exchange all names of `builtins` if the code of a program may write to the dictionary."""
@@ -164,78 +167,3 @@ def _names_of(code: CodeType) -> set[str]:
         elif constant == "__dict__":  # of getattr
             names.add(constant)
     return names
-
-
-_FINDING_MODULES = ("unittest.mock", "pkgutil", "_pytest.monkeypatch")
-"""Modules that find `sys.modules` by its name on behalf of their caller."""
-
-
-class ModuleTable(MutableMapping[str, Any], dict[str, Any]):  # type: ignore[misc, metaclass]  # one of them is abstract
-    """A view of the table of modules, for programs; `before_change` is called with a name before its entry changes."""
-
-    def __init__(
-        self, table: dict[str, Any], before_change: Callable[[str], None], private_names: Callable[[], Iterable[str]],
-        is_hidden: Callable[[str], bool],
-    ) -> None:  # fmt: skip
-        self.table, self.before_change, self.private_names = table, before_change, private_names
-        self.is_hidden = is_hidden
-
-    def _visible(self) -> dict[str, Any]:
-        """Return the table, without mpi4py if the rank has not imported it."""
-        if not self.is_hidden("mpi4py"):
-            return self.table
-        return {name: module for name, module in self.table.items() if not self.is_hidden(name)}
-
-    def __getitem__(self, name: str) -> Any:
-        if self.is_hidden(name):
-            raise KeyError(name)
-        return self.table[name]
-
-    def __setitem__(self, name: str, module: Any) -> None:
-        if self.table.get(name, self) is not module:
-            self.before_change(name)
-            self.table[name] = module
-
-    def __delitem__(self, name: str) -> None:
-        if name in self:
-            self.before_change(name)
-        del self._visible()[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._visible())
-
-    def __reversed__(self) -> Iterator[str]:
-        return reversed(self._visible())
-
-    def __len__(self) -> int:
-        return len(self._visible())
-
-    def __repr__(self) -> str:
-        return repr(self._visible())
-
-    def __or__(self, other: Any) -> Any:
-        return self._visible() | other
-
-    def __ror__(self, other: Any) -> Any:
-        return other | self._visible()
-
-    def __ior__(self, other: Any) -> Any:
-        for name, module in dict(other).items():
-            self[name] = module
-        return self
-
-    def copy(self) -> dict[str, Any]:
-        """Return a copy of the table."""
-        return self._visible().copy()
-
-    def clear(self) -> None:
-        """Remove the rank's modules only, since other ranks need the shared ones; `mock.patch.dict` puts them back."""
-        for name in self.private_names():
-            self.table.pop(name, None)
-
-
-def reads_for_program(state: RankState, frame: FrameType | None) -> bool:
-    """Return whether code of the rank's program, or a module on its behalf, reads `sys.modules`."""
-    while frame is not None and frame.f_globals.get("__name__") in _FINDING_MODULES:
-        frame = frame.f_back
-    return frame is not None and state.owns(frame.f_globals)

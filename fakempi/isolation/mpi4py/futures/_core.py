@@ -7,7 +7,7 @@ from typing import Any
 from fakempi.isolation.mpi4py.futures.main_program import MAIN_RUN_NAME
 from fakempi.isolation.mpi4py.futures.rank_data import check_threads, rank_data
 from fakempi.isolation.mpi4py.futures.remote_errors import RemoteTraceback
-from fakempi.isolation.mpi4py.futures.startup import comm_split
+from fakempi.isolation.mpi4py.futures.split import comm_split
 
 __all__ = ["MAIN_RUN_NAME", "RemoteTraceback", "comm_split", "serialized", "setup_mpi_threads"]
 

@@ -9,7 +9,8 @@ from fakempi import MPI
 from fakempi.isolation.mpi4py.futures.managers import manage_workers, thread_pool
 from fakempi.isolation.mpi4py.futures.pools import WorkerPool, end_pools
 from fakempi.isolation.mpi4py.futures.rank_data import rank_data
-from fakempi.isolation.mpi4py.futures.startup import comm_split, dismiss_workers, start_workers
+from fakempi.isolation.mpi4py.futures.split import comm_split
+from fakempi.isolation.mpi4py.futures.startup import dismiss_workers, start_workers
 from fakempi.isolation.mpi4py.futures.worker import serve
 from fakempi.isolation.mpi4py.futures.worker_group import WorkerGroup
 

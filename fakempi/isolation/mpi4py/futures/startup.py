@@ -1,21 +1,17 @@
-"""The communicators of master and workers, and the first message: search path, main program, communication options.
-
-Below THREAD_MULTIPLE, MPI calls of threads are short calls under the lock of the rank, with sleeps between polls
-(`SerializedComm`).
-"""
+"""The first message to workers: search path, main program and communication options."""
 
 from __future__ import annotations
 
 import os
 import sys
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from fakempi import MPI
 from fakempi.isolation.mpi4py.futures import settings
 from fakempi.isolation.mpi4py.futures.main_program import Main, main_program, run_main_program
 from fakempi.isolation.mpi4py.futures.rank_data import rank_data
+from fakempi.isolation.mpi4py.futures.serialized_comm import SerializedComm
 from fakempi.isolation.mpi4py.util import pkl5
 
 
@@ -60,58 +56,3 @@ def _channel(comm: Any, backoff: float) -> Any:
     """Return the communicator, or a serialized one if the thread level requires it."""
     lock = rank_data().lock
     return comm if lock is None else SerializedComm(comm, lock, backoff)
-
-
-def comm_split(comm: MPI.Intracomm, root: int) -> tuple[Any, Any]:
-    """Return an intercommunicator between root and the other ranks, and an intracommunicator of the other ranks.
-
-    Both are COMM_NULL if the communicator has 1 rank; the second is COMM_NULL on root.
-    """
-    if comm.Get_size() == 1:
-        return MPI.COMM_NULL, MPI.COMM_NULL
-    master = comm.Get_rank() == root
-    side = comm.Split(0 if master else 1)
-    assert isinstance(side, MPI.Intracomm)
-    intercomm = side.Create_intercomm(0, comm, (1 if root == 0 else 0) if master else root)
-    if master:
-        side.Free()
-        return intercomm, MPI.COMM_NULL
-    return intercomm, side
-
-
-class SerializedComm:
-    """An intercommunicator whose calls hold a lock for a short time. It is not needed with THREAD_MULTIPLE."""
-
-    def __init__(self, comm: Any, lock: Any, backoff: float) -> None:
-        self.comm, self.lock, self.backoff = comm, lock, backoff
-
-    def send(self, obj: Any, dest: int) -> None:
-        """Send an object and poll until it is received."""
-        with self.lock:
-            request = self.comm.issend(obj, dest)
-        self._poll(lambda: request.test()[0])
-
-    def recv(self, status: MPI.Status) -> Any:
-        """Poll until an object arrives from any worker, and receive it."""
-        self._poll(lambda: self.comm.iprobe(MPI.ANY_SOURCE, MPI.ANY_TAG, status))
-        with self.lock:
-            return self.comm.recv(None, status.source, MPI.ANY_TAG, status)
-
-    def bcast(self, obj: Any, root: int) -> Any:
-        """Broadcast the start message, which is small."""
-        with self.lock:
-            return self.comm.bcast(obj, root)
-
-    def Disconnect(self) -> None:
-        """Disconnect the communicator."""
-        with self.lock:
-            self.comm.Disconnect()
-
-    def _poll(self, is_done: Callable[[], Any]) -> None:
-        delay = 0.0
-        while True:
-            with self.lock:
-                if is_done():
-                    return
-            time.sleep(delay)
-            delay = min(self.backoff, 2 * delay or self.backoff / 1024)

@@ -31,7 +31,8 @@ class Pool:
     kwargs : options of the executor. `maxtasksperchild` and `context` of multiprocessing have no effect but a warning
     """
 
-    Executor: ClassVar[Callable[..., MPIPoolExecutor]] = MPIPoolExecutor
+    Executor: ClassVar[Callable[..., Any]] = MPIPoolExecutor
+    executor: Any
 
     def __init__(
         self,
@@ -81,11 +82,13 @@ class Pool:
 
     def imap(self, func: Callable[..., Any], iterable: Iterable[Any], chunksize: int = 1) -> Iterator[Any]:
         """Return an iterator over the results of a call for each item, in order."""
-        return self.executor.map(func, iterable, chunksize=chunksize)
+        results: Iterator[Any] = self.executor.map(func, iterable, chunksize=chunksize)
+        return results
 
     def imap_unordered(self, func: Callable[..., Any], iterable: Iterable[Any], chunksize: int = 1) -> Iterator[Any]:
         """Return an iterator over the results of a call for each item, in order of completion."""
-        return self.executor.map(func, iterable, chunksize=chunksize, unordered=True)
+        results: Iterator[Any] = self.executor.map(func, iterable, chunksize=chunksize, unordered=True)
+        return results
 
     def starmap(
         self, func: Callable[..., Any], iterable: Iterable[Iterable[Any]], chunksize: int | None = None
@@ -110,13 +113,15 @@ class Pool:
 
     def istarmap(self, func: Callable[..., Any], iterable: Iterable[Iterable[Any]], chunksize: int = 1) -> Iterator[Any]:
         """Return an iterator like `imap`; each item is a sequence of arguments."""
-        return self.executor.starmap(func, iterable, chunksize=chunksize)
+        results: Iterator[Any] = self.executor.starmap(func, iterable, chunksize=chunksize)
+        return results
 
     def istarmap_unordered(
         self, func: Callable[..., Any], iterable: Iterable[Iterable[Any]], chunksize: int = 1
     ) -> Iterator[Any]:
         """Return an iterator like `imap_unordered`; each item is a sequence of arguments."""
-        return self.executor.starmap(func, iterable, chunksize=chunksize, unordered=True)
+        results: Iterator[Any] = self.executor.starmap(func, iterable, chunksize=chunksize, unordered=True)
+        return results
 
     def close(self) -> None:
         """Accept no more calls; pending calls are executed."""

@@ -8,15 +8,12 @@ In mpi4py a rank polls; here it waits for a message, so a mutex that is never re
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from fakempi import MPI
 from fakempi.mpi.comms.predefined import COMM_SELF  # resolves to that of the running rank
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 __all__ = ["Condition", "Counter", "Mutex", "Semaphore", "Sequential"]
 
@@ -86,21 +83,7 @@ class Counter:
         self._window.free()
 
 
-class HeldInContext:
-    """An object that a rank acquires, and that the rank holds in a context."""
-
-    acquire: Callable[..., bool]
-    release: Callable[..., None]
-
-    def __enter__(self) -> Self:
-        self.acquire()
-        return self
-
-    def __exit__(self, *failure: object) -> None:
-        self.release()
-
-
-class Mutex(HeldInContext):
+class Mutex:
     """A mutex that ranks acquire in the order of their calls. Its holder may acquire a recursive mutex again."""
 
     def __init__(self, *, recursive: bool = False, comm: Any = COMM_SELF, info: Any = MPI.INFO_NULL) -> None:
@@ -111,6 +94,13 @@ class Mutex(HeldInContext):
         if comm.Get_rank() == 0:
             _memory(self._window, "i")[:] = NO_RANK
         comm.Barrier()
+
+    def __enter__(self) -> Mutex:
+        self.acquire()
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self.release()
 
     def acquire(self, blocking: bool = True) -> bool:
         """Acquire the mutex; if not `blocking`, only if it is free. Return whether it was acquired."""
@@ -181,7 +171,7 @@ class Mutex(HeldInContext):
             self._comm.Send(EMPTY, status.Get_source(), GRANTED)
 
 
-class Condition(HeldInContext):
+class Condition:
     """A condition variable with a mutex. Rank 0 stores the list of waiting ranks."""
 
     def __init__(
@@ -191,7 +181,15 @@ class Condition(HeldInContext):
         self._mutex = Mutex(recursive=recursive, comm=comm, info=info) if mutex is None else mutex
         comm = comm if mutex is None else mutex._comm
         self._comm = comm.Dup()
-        self._window = MPI.Win.Allocate(4 * (comm.Get_size() + 1) if comm.Get_rank() == 0 else 0, 4, info, comm)
+        size = comm.Get_size()
+        self._window = MPI.Win.Allocate(4 * (size + 1) if comm.Get_rank() == 0 else 0, 4, info, comm)
+
+    def __enter__(self) -> Condition:
+        self.acquire()
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self.release()
 
     def acquire(self, blocking: bool = True) -> bool:
         """Acquire the mutex."""
@@ -270,7 +268,7 @@ class Condition(HeldInContext):
         self._window.Unlock(0)
 
 
-class Semaphore(HeldInContext):
+class Semaphore:
     """A semaphore with an initial value."""
 
     def __init__(self, value: int = 1, *, bounded: bool = True, comm: Any = COMM_SELF, info: Any = MPI.INFO_NULL) -> None:
@@ -279,6 +277,13 @@ class Semaphore(HeldInContext):
         self._bounded, self._initial = bool(bounded), value
         self._counter = Counter(value, comm=comm, info=info)
         self._condition = Condition(recursive=False, comm=comm, info=info)
+
+    def __enter__(self) -> Semaphore:
+        self.acquire()
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self.release()
 
     def acquire(self, blocking: bool = True) -> bool:
         """Decrement the value; if it is 0, wait, or return False if not `blocking`. Return whether it was decremented."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import struct
+from collections.abc import Hashable
 from typing import Any
 
 from fakempi.isolation.settings.exchange import MISSING, ProcessSetting, Value
@@ -15,11 +16,16 @@ from fakempi.isolation.settings.exchange import MISSING, ProcessSetting, Value
 class GeneratorMemory(ProcessSetting):
     """A block of memory that stays where it is; `fresh` is its content in a new process."""
 
-    __slots__ = ("block",)
+    __slots__ = ("address", "block")
 
     def __init__(self, address: int, size: int, fresh: Any = MISSING) -> None:
-        super().__init__(("memory", address), fresh)
+        self.address, self.fresh = address, fresh
         self.block = (ctypes.c_char * size).from_address(address)
+
+    @property
+    def key(self) -> Hashable:
+        """The address."""
+        return "memory", self.address
 
     def read(self) -> bytes:
         """Return a copy."""

@@ -39,16 +39,10 @@ def by_thread(module: Any, args: tuple[Any, ...]) -> Settings:
     return ()
 
 
-def _value(name: str, read: str, write: str) -> SettingsOf:
-    """Return a setting that a function of the module without arguments returns, and another function sets."""
-    get, set = attrgetter(read), attrgetter(write)
-    return lambda module, args: [Value(name, get(module), set(module))]
-
-
-def _contents(name: str, namespace: str) -> SettingsOf:
-    """Return a setting that is the contents of a dictionary in the module."""
-    find = attrgetter(namespace)
-    return lambda module, args: [DictContents(name, find(module))]
+def _value(name: str, read: str, write: Callable[[Any, Any], Any]) -> SettingsOf:
+    """Return a setting that a function of the module without arguments returns, and `write(module, value)` sets."""
+    get = attrgetter(read)
+    return lambda module, args: [Value(name, get(module), lambda value: write(module, value))]
 
 
 # -- matplotlib -----------------------------------------------------------------------------------------------------------
@@ -59,14 +53,14 @@ def _parameters(module: Any, args: tuple[Any, ...]) -> Settings:
     if args[0] is not module.rcParams:
         return []
     tracked = DictContents("matplotlib.rcParams", module.rcParams)
-    return [tracked if hasattr(module.RcParams, "_update_raw") else Value(tracked.key, tracked.get, tracked.set)]
+    return [tracked if hasattr(module.RcParams, "_update_raw") else Value(tracked.name, tracked.get, tracked.set)]
 
 
 def _colormaps(module: Any, args: tuple[Any, ...]) -> Settings:
     return [DictContents(f"matplotlib.colormaps {id(args[0])}", args[0]._cmaps)]
 
 
-# -- pandas, sklearn, sympy -----------------------------------------------------------------------------------------------
+# -- pandas, xarray, sklearn, sympy, dask ---------------------------------------------------------------------------------
 
 
 def _pandas(module: Any, args: tuple[Any, ...]) -> Settings:
@@ -80,6 +74,10 @@ def _pandas(module: Any, args: tuple[Any, ...]) -> Settings:
     return [DictContents("pandas.options", module._global_config, call_back)]
 
 
+def _xarray(module: Any, args: tuple[Any, ...]) -> Settings:
+    return [DictContents("xarray.options", module.OPTIONS)]
+
+
 def _sklearn(module: Any, args: tuple[Any, ...]) -> Settings:
     config = module._get_threadlocal_config()
     return [DictContents(f"sklearn.config {id(config)}", config)]
@@ -89,6 +87,18 @@ def _sympy(module: Any, args: tuple[Any, ...]) -> Settings:
     """The parameters that `evaluate` and others set. Cached results were computed with those of the previous rank."""
     values = vars(module.global_parameters)
     return [DictContents(f"sympy.parameters {id(values)}", values, sys.modules["sympy.core.cache"].clear_cache)]
+
+
+def _sympy_random(module: Any, args: tuple[Any, ...]) -> Settings:
+    return [Value("sympy.random", module.rng.getstate, module.rng.setstate)]
+
+
+def _sympy_printing(module: Any, args: tuple[Any, ...]) -> Settings:
+    return [DictContents("sympy.printing", module.Printer._global_settings)]
+
+
+def _dask(module: Any, args: tuple[Any, ...]) -> Settings:
+    return [DictContents("dask.config", module.config)]
 
 
 # -- others ---------------------------------------------------------------------------------------------------------------
@@ -157,6 +167,14 @@ def _anyio_runner(module: Any, args: tuple[Any, ...]) -> Settings:
     return [Attribute(vars(module), name) for name in ("_current_runner", "_runner_stack", "_runner_leases")]
 
 
+def _set_precision(torch: Any, value: str) -> None:
+    torch._C._set_float32_matmul_precision(value)
+
+
+def _set_warnings(torch: Any, value: bool) -> None:
+    torch._C._set_warnAlways(value)
+
+
 CHANGED: dict[str, tuple[Changing, ...]] = {
     "matplotlib": (
         Changing(("RcParams._set", "RcParams._update_raw", "RcParams.__setitem__", "RcParams.__delitem__"), _parameters),
@@ -169,16 +187,12 @@ CHANGED: dict[str, tuple[Changing, ...]] = {
         ),
     ),
     "pandas._config.config": (Changing(("set_option", "_set_option", "_set_option_impl"), _pandas),),
-    "xarray.core.options": (Changing(("set_options._apply_update",), _contents("xarray.options", "OPTIONS")),),
+    "xarray.core.options": (Changing(("set_options._apply_update",), _xarray),),
     "sklearn._config": (Changing(("set_config",), _sklearn, by_thread),),
     "sympy.core.parameters": (Changing(("_global_parameters.__setattr__",), _sympy, by_thread),),
-    "sympy.core.random": (Changing(("seed",), _value("sympy.random", "rng.getstate", "rng.setstate")),),
-    "sympy.printing.printer": (
-        Changing(("Printer.set_global_settings",), _contents("sympy.printing", "Printer._global_settings")),
-    ),
-    "dask.config": (
-        Changing(("set.__init__", "set.__exit__", "refresh", "update_defaults", "pop"), _contents("dask.config", "config")),
-    ),
+    "sympy.core.random": (Changing(("seed",), _sympy_random),),
+    "sympy.printing.printer": (Changing(("Printer.set_global_settings",), _sympy_printing),),
+    "dask.config": (Changing(("set.__init__", "set.__exit__", "refresh", "update_defaults", "pop"), _dask),),
     "astropy.utils.state": (
         Changing(("ScienceState.set",), _science_state),
         Changing(("_ScienceStateContext.__exit__",), lambda module, args: [ClassAttribute(args[0]._parent, "_value")]),
@@ -199,9 +213,9 @@ CHANGED: dict[str, tuple[Changing, ...]] = {
         Changing(("use_deterministic_algorithms", "set_deterministic_debug_mode"), _torch_algorithms),
         Changing(
             ("set_float32_matmul_precision",),
-            _value("torch.precision", "get_float32_matmul_precision", "_C._set_float32_matmul_precision"),
+            _value("torch.precision", "get_float32_matmul_precision", _set_precision),
         ),
-        Changing(("set_warn_always",), _value("torch.warn", "is_warn_always_enabled", "_C._set_warnAlways")),
+        Changing(("set_warn_always",), _value("torch.warn", "is_warn_always_enabled", _set_warnings)),
     ),
 }  # fmt: skip
 """By module, whose functions are replaced when it is loaded."""
