@@ -3,7 +3,6 @@
 sweep               verify(): many cases, and the smallest counterexample of each kind
 plan/               the cases and settings that are tried: large cases, values of parameters
 jobs                runs them, in this process or on an executor
-message_limit       the limit of the messages of a case
 cases               cases within one group: sizes, roots, distributions
 inter_cases         cases between two groups
 choices             combinations of values of an algorithm's parameters

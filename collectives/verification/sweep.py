@@ -19,8 +19,8 @@ from collectives.verification.fault import FAILURES, KINDS, AlgorithmFault
 from collectives.verification.fault_search import find_faults
 from collectives.verification.jobs import run_jobs
 from collectives.verification.machine import Machine, installed_machine
-from collectives.verification.message_limit import check_messages
 from collectives.verification.plan.jobs import CASES, RANKS, VerificationJob, make_jobs
+from collectives.verification.plan.message_limit import check_messages
 from collectives.verification.plan.tried import tried_lines
 from collectives.verification.shrinking import shrunk, weight
 

@@ -169,7 +169,7 @@ def test_exit_functions_of_calls_to_shared_packages_with_mpi_run_at_the_end_of_t
 
 
 def test_other_exit_functions_of_shared_packages_run_at_the_end_of_python(tmp_path: Path, backend: Any) -> None:
-    """Those of a package without mpi4py, and those that a package registers while it is imported."""
+    """Functions of a package without mpi4py, and functions that a package registers while it is imported."""
     site = tmp_path / "site-packages"
     site.mkdir()
     later = tmp_path / "at the end of Python"

@@ -12,8 +12,8 @@ from rich.text import Text
 from collectives import CATALOGUE, Algorithm, Case
 from collectives.loading import SCHEDULE_SUFFIXES, load
 from collectives.verification.counterexample import title
-from collectives.verification.message_limit import check_messages
 from collectives.verification.plan.jobs import CASES
+from collectives.verification.plan.message_limit import check_messages
 from collectives.verification.sweep import Verdict, examine
 from fakempi.apps.cli.comparison.progress import TerminalProgress
 from fakempi.apps.cli.comparison.tables import ranks_text
