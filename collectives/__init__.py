@@ -46,62 +46,25 @@ that are imported before the plugin.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from collectives.catalogue.algorithm import Algorithm, Case, UnsupportedCaseError
 from collectives.catalogue.declaration import algorithm
 from collectives.entries import CATALOGUE, find, fitting
 
-if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
-    from collectives.verification.counterexample import Counterexample
-    from collectives.verification.machine import Machine
-    from collectives.verification.sweep import Progress
-
 __all__ = ["CATALOGUE", "Algorithm", "Case", "UnsupportedCaseError", "algorithm", "find", "fitting", "verify"]
 
+if TYPE_CHECKING:
+    from collectives.verification.sweep import verify
+else:  # so that type checkers report names that do not exist
 
-def verify(
-    algorithm: Algorithm,
-    machine: Machine | None = None,
-    *,
-    ranks: int | None = None,
-    cases: int | None = None,
-    seconds: float | None = None,
-    progress: Progress | None = None,
-    executor: Executor | None = None,
-) -> list[Counterexample]:
-    """Return counterexamples to an algorithm's claims, smallest first; empty if all claims hold.
+    def __getattr__(name: str) -> Any:
+        """Import `verify` when it is first used, which keeps `import collectives` fast."""
+        if name != "verify":
+            raise AttributeError(f"module 'collectives' has no attribute {name!r}")
+        from collectives.verification.sweep import verify
 
-    Parameters
-    ----------
-    algorithm
-        An algorithm of the catalogue, or a user-defined one.
-    machine
-        The machine to run it on; by default the one that an installed package provides.
-    ranks
-        The largest number of ranks. By default, most cases are on up to 17 ranks, and every number up to 40 has a few.
-    cases
-        The approximate number of cases, 600 by default, without large ones: see `verification.plan`.
-    seconds
-        Wall time in seconds after which no further case starts.
-    progress
-        A function called before every case with the number of cases run so far, the number planned, and the case.
-    executor
-        Any `concurrent.futures.Executor`: processes, mpi4py.futures, Dask. The counterexamples are the same.
+        return verify
 
-    Returns
-    -------
-    list of Counterexample
-        `str()` of each has the fault, the case, and the first round in which the run differs from the schedule.
-
-    Examples
-    --------
-    >>> from collectives import find, verify
-    >>> verify(find("barrier", "dissemination"), ranks=4, cases=6)
-    []
-    """
-    from collectives.verification import sweep  # imported here to keep `import collectives` fast
-
-    return sweep.verify(algorithm, machine, ranks=ranks, cases=cases, seconds=seconds, progress=progress, executor=executor)
+    def __dir__() -> list[str]:
+        return sorted([*globals(), "verify"])

@@ -78,7 +78,6 @@ def load(path: str | os.PathLike[str]) -> Algorithm:
 
 
 def _schedule(shown: str, file: Path) -> Algorithm:
-    """Return the algorithm of a schedule file."""
     from collectives.schedules import InvalidScheduleError, formats  # few programs need it
 
     try:

@@ -9,7 +9,8 @@ card            the labeled lines of an algorithm's docstring
 bits            what the bits of a floating-point sum depend on
 schedule        transfers round by round, and their exact time
 array_round     a round as arrays, for schedules of many ranks
-closed_forms    closed forms of rounds and time that several algorithms share
+message_count   the number of messages, before they are simulated or sent
+closed_forms    closed forms of the time that several algorithms share
 composite       the claims of algorithms composed of others
 concurrent      the same for parts on groups of ranks, in phases
 bound           an algorithm with other default parameters

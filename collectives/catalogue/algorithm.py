@@ -14,7 +14,7 @@ from collectives.catalogue.case import Case as Case  # algorithm modules import 
 from collectives.catalogue.case import Parameters
 from collectives.catalogue.case import UnsupportedCaseError as UnsupportedCaseError
 from collectives.catalogue.conditions import any_case, combines_nothing, no_scratch
-from collectives.catalogue.schedule import Rounds, Seconds, elapsed, longest_chain, sent_by
+from collectives.catalogue.schedule import Rounds, Seconds, elapsed, sent_by
 
 
 class Claims(TypedDict, total=False):
@@ -27,13 +27,6 @@ class Claims(TypedDict, total=False):
     closed_sent: Callable[[Case, int], int | None]
     closed_time: Callable[[Case, Seconds, Seconds], Seconds | None]
     closed_combined: Callable[[Case], int | None]
-
-
-class ScheduleAndScratch(TypedDict):
-    """The claims that are not closed forms, for use with closed forms: `@algorithm(closed_sent=..., **claims)`."""
-
-    schedule: Callable[[Case], Rounds]
-    scratch: Callable[[Case, int], int]
 
 
 @dataclass(frozen=True)
@@ -58,7 +51,7 @@ class Algorithm:
     why_unsupported
         Of a case: None if the algorithm supports a case, otherwise the reason why not, as a clause without a full stop.
     closed_rounds, closed_sent, closed_time, closed_combined
-        Claims in closed form.
+        Claims in closed form. `closed_time` at t_s = 1 and t_w = 0 is the number of rounds, too.
     parameters
         The parameters of `run` that a user may set, with their defaults.
     in_order
@@ -116,10 +109,10 @@ class Algorithm:
         return self.schedule_for
 
     def rounds(self, case: Case) -> int | None:
-        """Number of messages on the longest chain of dependent messages."""
+        """Number of messages on the longest chain of dependent messages: the time if each of them costs 1."""
         closed = self.closed_rounds(case) if self.closed_rounds else None
-        if closed is None and (schedule := self.schedule_for(case)) is not None:
-            return longest_chain(schedule, case.ranks)
+        if closed is None and self.schedule and (time := self.time(case, 1, 0)) is not None:
+            return int(time)
         return closed
 
     def sent(self, case: Case, rank: int) -> int | None:

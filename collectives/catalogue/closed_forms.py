@@ -1,4 +1,4 @@
-"""Closed forms of rounds and time that several algorithms share, given the number of rounds for p ranks.
+"""Closed forms of the time that several algorithms share, given the number of rounds for p ranks.
 
 They are claims about the schedule in the algorithm's module; tests compare the two.
 """
@@ -6,38 +6,27 @@ They are claims about the schedule in the algorithm's module; tests compare the 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypedDict
+from typing import TypeAlias
 
 from collectives.catalogue.algorithm import Case
 from collectives.catalogue.schedule import Seconds, message
 
-
-class RoundsAndTime(TypedDict):
-    """Rounds and time, for use with other claims: `Algorithm(schedule=schedule, ..., **rounds_and_time)`."""
-
-    closed_rounds: Callable[[Case], int | None]
-    closed_time: Callable[[Case, Seconds, Seconds], Seconds | None]
+ClosedTime: TypeAlias = Callable[[Case, Seconds, Seconds], Seconds]
 
 
-def one_message_per_round(rounds: Callable[[int], int]) -> RoundsAndTime:
-    """Claims of `rounds(p)` rounds that each take as long as a message of m bytes."""
-    return RoundsAndTime(
-        closed_rounds=lambda case: rounds(case.p) if case.m else 0,
-        closed_time=lambda case, t_s, t_w: rounds(case.p) * message(case.m, t_s, t_w),
-    )
+def one_message_per_round(rounds: Callable[[int], int]) -> ClosedTime:
+    """Time of `rounds(p)` rounds that each take as long as a message of m bytes."""
+    return lambda case, t_s, t_w: rounds(case.p) * message(case.m, t_s, t_w)
 
 
-def all_blocks(rounds: Callable[[int], int]) -> RoundsAndTime:
-    """Claims of `rounds(p)` rounds in which a rank that never waits sends or receives p-1 blocks of m bytes."""
-    return RoundsAndTime(
-        closed_rounds=lambda case: rounds(case.p) if case.m else 0,
-        closed_time=lambda case, t_s, t_w: rounds(case.p) * t_s + (case.p - 1) * case.m * t_w if case.m else 0,
-    )
+def all_blocks(rounds: Callable[[int], int]) -> ClosedTime:
+    """Time of `rounds(p)` rounds in which a rank that never waits sends or receives p-1 blocks of m bytes."""
+    return lambda case, t_s, t_w: rounds(case.p) * t_s + (case.p - 1) * case.m * t_w if case.m else 0
 
 
-def empty_messages(rounds: Callable[[int], int]) -> RoundsAndTime:
-    """Claims of `rounds(p)` rounds of empty messages, as in a barrier."""
-    return RoundsAndTime(closed_rounds=lambda case: rounds(case.p), closed_time=lambda case, t_s, t_w: rounds(case.p) * t_s)
+def empty_messages(rounds: Callable[[int], int]) -> ClosedTime:
+    """Time of `rounds(p)` rounds of empty messages, as in a barrier."""
+    return lambda case, t_s, t_w: rounds(case.p) * t_s
 
 
 def other_ranks(p: int) -> int:

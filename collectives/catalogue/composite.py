@@ -40,10 +40,6 @@ def sequential_claims(
     def scratch(case: Case, rank: int) -> int:
         return sum(algorithm.scratch(part, rank) for algorithm, part in parts(case)) + extra_scratch(case, rank)
 
-    def rounds(case: Case) -> int | None:
-        known = _all_or_none(algorithm.rounds(part) for algorithm, part in parts(case))
-        return None if known is None else sum(known)
-
     def time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
         known: list[Seconds] | None = _all_or_none(algorithm.time(part, t_s, t_w) for algorithm, part in parts(case))
         return None if known is None else sum(known)
@@ -56,7 +52,6 @@ def sequential_claims(
         schedule=lambda case: chain_schedules(parts(case)),
         scratch=scratch,
         why_unsupported=lambda case: first_unsupported(parts(case)),
-        closed_rounds=rounds,
         closed_time=time,
         closed_combined=combined,
     )

@@ -83,6 +83,7 @@ def expected_messages(algorithm: Algorithm, case: Case, lengths: Sequence[int]) 
 
     A ring of 65,536 ranks has 4 billion messages in equal rounds: counting them would take minutes.
     """
-    if len(lengths) < EQUAL_ROUNDS or len(set(lengths)) > 1 or algorithm.closed_rounds is None:
+    if len(lengths) < EQUAL_ROUNDS or len(set(lengths)) > 1:
         return 0
-    return (algorithm.closed_rounds(case) or 0) * lengths[0]
+    closed_forms = replace(algorithm, schedule=lambda case: None)  # without them, the number of rounds is not known yet
+    return (closed_forms.rounds(case) or 0) * lengths[0]

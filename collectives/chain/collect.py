@@ -72,9 +72,7 @@ def bcast(chain: Chain, value: Array, root: int = 0) -> Array:
         """Processes closer to the root than 2^i have the value and send it away from the root; others send only headers."""
         step = 1 << i
         distances = (distance, -distance, distance - step, -distance - step)
-        to_right, to_left, from_left, from_right = (
-            slice(0, data.size if 0 <= each < step else 0) for each in distances
-        )
+        to_right, to_left, from_left, from_right = (slice(0, data.size if 0 <= each < step else 0) for each in distances)
         return to_right, to_left, from_left, from_right
 
     exchange_parts(chain, data, slices)

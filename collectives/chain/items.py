@@ -123,7 +123,6 @@ def owner(item: bytes) -> int:
 
 
 def is_undefined(color: Any) -> bool:
-    """Return whether a color is UNDEFINED."""
     return isinstance(color, (int, np.integer)) and color == UNDEFINED
 
 

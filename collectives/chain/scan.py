@@ -135,9 +135,7 @@ def double_exclusive_scan(
     return before, after
 
 
-def segmented_double_scan(
-    chain: Chain, value: Array, combine: Combine, *, first: bool, last: bool
-) -> tuple[Array, Array]:
+def segmented_double_scan(chain: Chain, value: Array, combine: Combine, *, first: bool, last: bool) -> tuple[Array, Array]:
     """Return both inclusive scans of `value` within segments; `first` and `last` mark the ends of a segment."""
     closed = np.zeros(HEADER, np.uint8)
     content = value.reshape(-1).view(np.uint8)

@@ -19,27 +19,16 @@ from collectives.catalogue.algorithm import Algorithm
 from collectives.chain.items import SortKey
 from collectives.chain.merging import merge, split_items
 from collectives.chain.meter import WorkCallback
-from collectives.intra.allgather import bruck as allgather_bruck
-from collectives.intra.allreduce import recursive_doubling as allreduce_recursive_doubling
-from collectives.intra.alltoall import pairwise as alltoall_pairwise
-from collectives.intra.alltoallv import pairwise as alltoallv_pairwise
+from collectives.intra.allgather.bruck import allgather_bruck
+from collectives.intra.allreduce.recursive_doubling import allreduce_recursive_doubling
+from collectives.intra.alltoall.pairwise import alltoall_pairwise
+from collectives.intra.alltoallv.pairwise import alltoallv_pairwise
+from collectives.patterns.reductions import ADD
 from collectives.tools.protocol import Comm
 
-ALLTOALL = alltoall_pairwise.alltoall_pairwise
+ALLTOALL = alltoall_pairwise
 WEIGHT = 8
 """Bytes of the weight of an item."""
-
-
-class _Sum:
-    """A sum without MPI, with the methods of an op that an allreduce calls."""
-
-    def Reduce_local(self, inbuf: Any, inoutbuf: Any, /) -> None:
-        """Add `inbuf` to `inoutbuf`."""
-        inoutbuf += inbuf
-
-    def Is_commutative(self) -> bool:
-        """Return True."""
-        return True
 
 
 def sort_lists(
@@ -61,9 +50,7 @@ def sort_lists(
     alltoall.run(comm, counts, incoming, tag=tag)
     block = np.frombuffer(b"".join(items), np.uint8)
     into = np.empty(sizes[rank] * width, np.uint8)
-    alltoallv_pairwise.alltoallv_pairwise.run(
-        comm, block, into, [int(n) * width for n in counts], [int(n) * width for n in incoming], tag=tag
-    )
+    alltoallv_pairwise.run(comm, block, into, [int(n) * width for n in counts], [int(n) * width for n in incoming], tag=tag)
     received, ends = split_items(into, width), np.cumsum(incoming)
     runs = [received[int(end - count) : int(end)] for end, count in zip(ends, incoming, strict=True) if count]
     return merge(*runs, order=order, work=work)
@@ -100,14 +87,14 @@ def find_splitters(
         if unresolved[rank]:
             median = np.frombuffer(weighted_median(into, order), np.uint8)
         medians = np.empty(size * width, np.uint8)
-        allgather_bruck.allgather_bruck.run(comm, median, medians, tag=tag)
+        allgather_bruck.run(comm, median, medians, tag=tag)
         # 3. Count the items below each median on all processes.
         below = np.zeros(size, np.int64)
         for k in np.flatnonzero(unresolved):
             bound = medians[k * width : (k + 1) * width].tobytes()
             below[k] = bisect_left(ranked, bound if order is None else order(bound))
         total = np.empty(size, np.int64)
-        allreduce_recursive_doubling.allreduce_recursive_doubling.run(comm, below, total, op=_Sum(), tag=tag)
+        allreduce_recursive_doubling.run(comm, below, total, op=ADD, tag=tag)
         # 4. Keep the part of each range that contains the splitter.
         if work is not None:
             work(int(unresolved.sum()) * (len(items).bit_length() + 1))

@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 
 from collectives.files.runs import Runs, merged
-from collectives.tools.blocks import Layout, scratch
+from collectives.tools.blocks import Layout, spare_memory
 from collectives.tools.messages import exchange
 from collectives.tools.protocol import Comm
 
@@ -56,9 +56,9 @@ class AccessPlan:
         own = {rank: self.runs.within(*self.domain(i)) for i, rank in enumerate(self.aggregators)}
         numbers = {rank: np.array([len(part.table)], INT64) for rank, part in own.items()}
         ranks = range(comm.Get_size()) if self.own_domain is not None else ()
-        counts = {rank: scratch(like, 1) for rank in ranks if rank != self.rank}
+        counts = {rank: spare_memory(like, 1) for rank in ranks if rank != self.rank}
         exchange_blocks(comm, numbers, counts, tag)
-        tables = {rank: scratch(like, 2 * int(count[0])) for rank, count in counts.items()}
+        tables = {rank: spare_memory(like, 2 * int(count[0])) for rank, count in counts.items()}
         exchange_blocks(comm, {rank: part.table.reshape(-1) for rank, part in own.items()}, tables, tag)
         return {rank: own[rank] if rank == self.rank else Runs(tables[rank]) for rank in ranks}
 
@@ -86,8 +86,8 @@ class AccessPlan:
             if self.own_domain is not None:
                 low, high = self.window(self.own_domain, number)
                 parts = {rank: runs.within(low, high) for rank, runs in self.requested.items()}
-                buffers = {rank: scratch(data, part.size) for rank, part in parts.items() if rank != self.rank}
-                window = scratch(data, high - low)
+                buffers = {rank: spare_memory(data, part.size) for rank, part in parts.items() if rank != self.rank}
+                window = spare_memory(data, high - low)
             yield low, slices, parts, buffers, window
 
     def access(self, parts: Mapping[int, Runs], window: Any, low: int, call: Callable[[int, Any], object]) -> None:
@@ -113,7 +113,7 @@ class AccessPlan:
 def allreduce_max(comm: Comm, numbers: Any, tag: int) -> Any:
     """Return the elementwise maximum of the numbers of all ranks, by dissemination."""
     p, rank, step = comm.Get_size(), comm.Get_rank(), 1
-    received = scratch(numbers, len(numbers)) if p > 1 else numbers
+    received = spare_memory(numbers, len(numbers)) if p > 1 else numbers
     while step < p:
         exchange(comm, numbers, (rank + step) % p, received, (rank - step) % p, tag)
         numbers, step = np.maximum(numbers, received), 2 * step

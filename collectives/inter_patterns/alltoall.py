@@ -111,11 +111,6 @@ def even_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
     return max(case.p, case.q) * message(max(case.m, case.m_b), t_s, t_w)
 
 
-def even_rounds(case: Case) -> int:
-    """Rounds of either exchange of equal blocks."""
-    return max(case.p, case.q) if case.m or case.m_b else 0
-
-
 def blocks(case: Case, from_a: bool, source: int, dest: int) -> int:
     """Bytes from a rank of one group to a rank of the other."""
     traffic, block_bytes = (case.traffic, case.m) if from_a else (case.traffic_b, case.m_b)

@@ -22,7 +22,7 @@ from typing import NamedTuple
 from collectives.catalogue.schedule import Round, Transfer, without_empty
 from collectives.inter_patterns.posted import SynchronousRound
 from collectives.patterns.reductions import combine
-from collectives.tools.blocks import Layout, scratch
+from collectives.tools.blocks import Layout, spare_memory
 from collectives.tools.messages import exchange
 from collectives.tools.protocol import Buffer, Comm, Op
 
@@ -42,7 +42,6 @@ class RoundPlan(NamedTuple):
 
     @property
     def rounds(self) -> int:
-        """Number of rounds."""
         return self.segments.p + self.pieces + self.leaves - 1
 
     def piece(self, slot: int) -> int | None:
@@ -67,7 +66,7 @@ def run_leaf(comm: Comm, own: Buffer, block: Buffer, slots: RoundPlan, op: Op, t
     rank, q = comm.Get_rank(), slots.leaves
     last = rank == q - 1
     pieces = Layout.nearly_equal(block.size, slots.pieces)
-    spares = [] if last else [scratch(own, slots.segments.size(0)) for _ in range(2)]
+    spares = [] if last else [spare_memory(own, slots.segments.size(0)) for _ in range(2)]
     outgoing = None
     for t in range(slots.rounds):
         if last:

@@ -12,12 +12,12 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from collectives.catalogue.algorithm import Algorithm
-from collectives.intra.allgather import ring as allgather_ring
-from collectives.intra.allgatherv import ring as allgatherv_ring
+from collectives.intra.allgather.ring import allgather_ring
+from collectives.intra.allgatherv.ring import allgatherv_ring
 from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
-ALLGATHER, ALLGATHERV = allgather_ring.allgather_ring, allgatherv_ring.allgatherv_ring
+ALLGATHER, ALLGATHERV = allgather_ring, allgatherv_ring
 PARAMETERS = {"allgather": ALLGATHER, "allgatherv": ALLGATHERV}
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple, TypeAlias
 
 from collectives.catalogue.algorithm import Case, Claims
 from collectives.catalogue.schedule import Round, Transfer, without_empty
 from collectives.inter_patterns.full_duplex import PARAMETERS, Sides
-from collectives.inter_patterns.groups import GroupPart, concurrent, parameter_of, part_claims, sequential, unsupported
+from collectives.inter_patterns.groups import GroupPart, parameter_of, part_claims, unsupported
 from collectives.tools.blocks import Layout
 
 
@@ -55,7 +56,7 @@ def duplex_claims(
         j = 0 if rank in a else b.index(rank)
         return itemsize * (s.k_a if rank in a else sum(back(s, j, c)[1] for c in range(s.runs.size(j))))
 
-    claims = part_claims(parts, lambda case: sequential(_exchanges(case, back), concurrent(parts(case))), sent=sent)
+    claims = part_claims(lambda case: [partial(_exchanges, case, back), *parts(case)], sent=sent)
     return claims | Claims(why_unsupported=lambda case: unsupported((kinds or parts)(case)))
 
 

@@ -10,7 +10,8 @@ given, and `first` states whether A has the role of the first group.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from enum import Enum
 from itertools import chain
 from typing import Any, NamedTuple, TypeAlias
@@ -19,7 +20,8 @@ from collectives.catalogue.algorithm import Algorithm, Case, Claims
 from collectives.catalogue.closed_forms import no_bytes
 from collectives.catalogue.composite import first_unsupported
 from collectives.catalogue.conditions import any_case, no_scratch
-from collectives.catalogue.schedule import Round, Rounds, renumbered
+from collectives.catalogue.schedule import Round, Rounds, Transfer, renumbered, sent_by
+from collectives.inter_patterns.posted import posted
 from collectives.tools.local import check_local
 from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
 
@@ -80,18 +82,39 @@ GroupPart: TypeAlias = tuple[Algorithm, Case, Sequence[int]]
 """A part of an algorithm that a group, or a subset of one, runs: algorithm, case, process numbers."""
 
 
-def concurrent(parts: Sequence[GroupPart]) -> Rounds | None:
-    """The schedule of all parts: those of different processes run at the same time, those of one process in this order."""
-    schedules = [(algorithm.schedule_for(case), ranks) for algorithm, case, ranks in parts]
-    if any(schedule is None for schedule, _ in schedules):
-        return None
-    return chain.from_iterable(with_process_numbers(schedule, ranks) for schedule, ranks in schedules)
+Step: TypeAlias = GroupPart | list[Transfer] | Callable[[], Rounds]
+"""A part of an algorithm; a round of messages that belong to no part; or a function that returns such rounds."""
 
 
-def sequential(*schedules: Rounds | None) -> Rounds | None:
-    """The schedule that executes these schedules one after the other; None if one of them is unknown."""
-    known = [schedule for schedule in schedules if schedule is not None]
-    return chain.from_iterable(known) if len(known) == len(schedules) else None
+def in_both_groups(algorithm: Algorithm, case: Case, nbytes: tuple[int, int], **more: Any) -> list[GroupPart]:
+    """The parts in which A and B run an algorithm on messages of these sizes; `more` are other properties of the calls."""
+    sized = zip(process_numbers(case), nbytes, strict=True)
+    return [(algorithm, Case(len(ranks), m, **{"itemsize": case.itemsize, **more}), ranks) for ranks, m in sized]
+
+
+def without_combining(algorithm: Algorithm) -> Algorithm:
+    """A copy of a reduction of counts and other small numbers, whose combining is free local work in the schedule."""
+
+    def schedule(case: Case) -> Rounds | None:
+        rounds = algorithm.schedule_for(case)
+        return None if rounds is None else ([t._replace(combined=0) for t in transfers] for transfers in rounds)
+
+    return replace(algorithm, schedule=schedule)
+
+
+def schedule_of(steps: Iterable[Step]) -> Rounds | None:
+    """The schedule of all steps: those of different processes run at the same time, those of one process in this order."""
+    schedules: list[Rounds] = []
+    for step in steps:
+        if isinstance(step, tuple):
+            algorithm, case, ranks = step
+            schedule = algorithm.schedule_for(case)
+            if schedule is None:
+                return None
+            schedules.append(with_process_numbers(schedule, ranks))
+        else:
+            schedules.append([step] if isinstance(step, list) else step())
+    return chain.from_iterable(schedules)
 
 
 def unsupported(parts: Sequence[GroupPart]) -> str | None:
@@ -112,23 +135,31 @@ def scratch_in(parts: Sequence[GroupPart], rank: int) -> int:
 
 
 def part_claims(
-    parts: Callable[[Case], list[GroupPart]],
-    schedule: Callable[[Case], Rounds | None],
+    steps: Callable[[Case], Iterable[Step]],
     *,
     sent: Callable[[Case, int], int] = no_bytes,
     held: Callable[[Case, int], int] = no_scratch,
     why_unsupported: Callable[[Case], str | None] = any_case,
     reduces: bool = False,
+    synchronous: bool | None = None,
 ) -> Claims:
     """The claims of an algorithm whose groups run parts.
 
-    A process sends `sent` bytes and holds `held` bytes of scratch memory in addition to those of its parts;
-    `why_unsupported` has the reasons that are not those of a part.
+    In addition to those of the parts and of the rounds in `steps`, a process sends `sent` bytes, holds `held` bytes of
+    scratch memory, and `why_unsupported` has reasons. `synchronous` is as in `posted`; None if no communicator is composed.
     """
+
+    def parts(case: Case) -> list[GroupPart]:
+        return [step for step in steps(case) if isinstance(step, tuple)]
+
+    def schedule(case: Case) -> Rounds | None:
+        rounds = schedule_of(steps(case))
+        return rounds if synchronous is None else posted(rounds, synchronous=synchronous)
 
     def closed_sent(case: Case, rank: int) -> int | None:
         within = sent_in(parts(case), rank)
-        return None if within is None else within + sent(case, rank)
+        between = sent_by((step for step in steps(case) if isinstance(step, list)), rank)
+        return None if within is None else within + between + sent(case, rank)
 
     return Claims(
         schedule=schedule,
@@ -150,7 +181,6 @@ def parameter_of(case: Case, defaults: Mapping[str, Any], name: str) -> Any:
 
 
 def process_numbers(case: Case) -> tuple[range, range]:
-    """The process numbers of A and of B."""
     return range(case.p), range(case.p, case.ranks)
 
 

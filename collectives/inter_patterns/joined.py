@@ -16,10 +16,9 @@ from math import isqrt
 from typing import Final
 
 from collectives.catalogue.algorithm import Case, Claims
-from collectives.catalogue.conditions import positive
+from collectives.catalogue.conditions import any_case, positive
 from collectives.catalogue.schedule import Seconds
-from collectives.inter_patterns.groups import GroupPart, RootRole, concurrent, part_claims
-from collectives.inter_patterns.posted import posted
+from collectives.inter_patterns.groups import GroupPart, RootRole, part_claims
 from collectives.inter_patterns.union import Routed
 from collectives.tools.numbers import ceil_log2
 from collectives.tools.protocol import Comm, Intercomm
@@ -79,16 +78,17 @@ def process_numbers(case: Case) -> list[int]:
 positive_startups_only: Final = positive("startup_bytes")
 
 
-def joined_claims(part: Callable[[Case], GroupPart], *, synchronous: bool = False) -> Claims:
+def joined_claims(
+    part: Callable[[Case], GroupPart],
+    why_unsupported: Callable[[Case], str | None] = any_case,
+    *,
+    synchronous: bool = False,
+) -> Claims:
     """The claims of a part that only the root and the leaves run; `synchronous` on an `Unbuffered` communicator."""
-
-    def closed_rounds(case: Case) -> int | None:
-        algorithm, plain, _ = part(case)
-        return algorithm.rounds(plain)
 
     def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
         algorithm, plain, _ = part(case)
         return algorithm.time(plain, t_s, t_w)
 
-    claims = part_claims(lambda case: [part(case)], lambda case: posted(concurrent([part(case)]), synchronous=synchronous))
-    return claims | Claims(closed_rounds=closed_rounds, closed_time=closed_time)
+    claims = part_claims(lambda case: [part(case)], why_unsupported=why_unsupported, synchronous=synchronous)
+    return claims | Claims(closed_time=closed_time)

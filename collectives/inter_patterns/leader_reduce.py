@@ -7,36 +7,28 @@ other group and combines them in rank order. At the end each leader distributes 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from collectives.catalogue.algorithm import Algorithm, Case, Claims
 from collectives.catalogue.family import chosen
 from collectives.catalogue.schedule import Round, Transfer, without_empty
-from collectives.inter_patterns.groups import (
-    GroupPart,
-    ReduceScatterCall,
-    concurrent,
-    group_and_rank,
-    part_claims,
-    sequential,
-)
+from collectives.inter_patterns.groups import ReduceScatterCall, Step, group_and_rank, part_claims
 from collectives.inter_patterns.leaders_exchange import blocks_of, total_bytes, unequal_totals
-from collectives.intra.scatter import binomial as scatter_binomial
-from collectives.intra.scatterv import binomial as scatterv_binomial
+from collectives.intra.scatter.binomial import scatter_binomial
+from collectives.intra.scatterv.binomial import scatterv_binomial
 from collectives.patterns.reductions import combine_in_order
-from collectives.tools.blocks import scratch as spare_memory
+from collectives.tools.blocks import spare_memory
 from collectives.tools.messages import exchange, receive, send
 from collectives.tools.protocol import Buffer, Intercomm, Op
 
-SCATTER, SCATTERV = scatter_binomial.scatter_binomial, scatterv_binomial.scatterv_binomial
 
-
-def reduce_and_scatter(call: ReduceScatterCall, *, scatter: Algorithm = SCATTER) -> None:
+def reduce_and_scatter(call: ReduceScatterCall, *, scatter: Algorithm = scatter_binomial) -> None:
     """Leave the rank's block of the other group's result in `recvbuf`; the blocks of a group are equal."""
     inter, local, sendbuf, recvbuf, _, op, tag = call
     scatter.run(local, reduce_at_leaders(inter, sendbuf, op, tag), recvbuf, root=0, tag=tag)
 
 
-def reduce_and_scatterv(call: ReduceScatterCall, *, scatterv: Algorithm = SCATTERV) -> None:
+def reduce_and_scatterv(call: ReduceScatterCall, *, scatterv: Algorithm = scatterv_binomial) -> None:
     """Leave the rank's block of the other group's result in `recvbuf`; `counts` are the block sizes in this group."""
     inter, local, sendbuf, recvbuf, counts, op, tag = call
     scatterv.run(local, reduce_at_leaders(inter, sendbuf, op, tag), recvbuf, counts, root=0, tag=tag)
@@ -62,13 +54,12 @@ def reduce_at_leaders(inter: Intercomm, sendbuf: Buffer, op: Op, tag: int) -> Bu
 def reduce_at_leaders_claims(code: Callable[..., None]) -> Claims:
     """The claims of `reduce_and_scatter` and `reduce_and_scatterv`."""
 
-    def distribution(case: Case) -> list[GroupPart]:
+    def steps(case: Case) -> list[Step]:
         (scatter,) = chosen(code, case).values()
-        return blocks_of(case, scatter)
+        return [partial(_reduce_schedule, case), *blocks_of(case, scatter)]
 
     return part_claims(
-        distribution,
-        lambda case: sequential(_reduce_schedule(case), concurrent(distribution(case))),
+        steps,
         sent=lambda case, rank: total_bytes(case)[0],
         held=lambda case, rank: 0 if group_and_rank(case, rank)[1] else 2 * total_bytes(case)[0],
         why_unsupported=unequal_totals,

@@ -15,27 +15,27 @@ import numpy as np
 
 from collectives.catalogue.algorithm import Algorithm, Case, Claims
 from collectives.catalogue.family import chosen
-from collectives.catalogue.schedule import OTHER_DATA, LinearPhase, Rounds, Seconds, Transfer, message
+from collectives.catalogue.schedule import OTHER_DATA, LinearPhase, Seconds, Transfer, message, without_empty
 from collectives.inter_patterns.groups import (
     GroupPart,
     ReduceScatterCall,
-    concurrent,
+    Step,
     group_and_rank,
+    in_both_groups,
     part_claims,
-    process_numbers,
-    sequential,
 )
-from collectives.inter_patterns.leaders_exchange import unequal_totals
-from collectives.intra.bcast import binomial as bcast_binomial
-from collectives.intra.reduce import binomial as reduce_binomial
-from collectives.tools.blocks import Layout, scratch
+from collectives.inter_patterns.leaders_exchange import total_bytes, unequal_totals
+from collectives.intra.bcast.binomial import bcast_binomial
+from collectives.intra.reduce.binomial import reduce_binomial
+from collectives.tools.blocks import Layout, spare_memory
 from collectives.tools.messages import exchange, receive, wait_all
 
-REDUCE, BCAST = reduce_binomial.reduce_binomial, bcast_binomial.bcast_binomial
 COUNT: Final[Any] = np.empty(0, np.int64)
 
 
-def reduce_and_scatter_across(call: ReduceScatterCall, *, reduce: Algorithm = REDUCE, bcast: Algorithm = BCAST) -> None:
+def reduce_and_scatter_across(
+    call: ReduceScatterCall, *, reduce: Algorithm = reduce_binomial, bcast: Algorithm = bcast_binomial
+) -> None:
     """Leave the rank's block of the other group's result in `recvbuf`.
 
     `counts` are the block sizes of this group, which a leader sends; None if they are equal, so that it sends only one.
@@ -44,14 +44,14 @@ def reduce_and_scatter_across(call: ReduceScatterCall, *, reduce: Algorithm = RE
     leads, q = local.Get_rank() == 0, inter.Get_remote_size()
     sizes, others = ([sendbuf.size // local.Get_size()], 1) if counts is None else (counts, q)
     whole, outgoing = None, Layout.of(())
-    other_total = scratch(COUNT, 1)
+    other_total = spare_memory(COUNT, 1)
     if leads:
-        mine, theirs = scratch(COUNT, len(sizes)), scratch(COUNT, others)
+        mine, theirs = spare_memory(COUNT, len(sizes)), spare_memory(COUNT, others)
         mine[:] = sizes
         exchange(inter, mine, 0, theirs, 0, tag)
         outgoing = Layout.of([theirs[0]] * q if counts is None else theirs)
         other_total[0] = outgoing.size(0, q)
-        whole = scratch(sendbuf, sendbuf.size)
+        whole = spare_memory(sendbuf, sendbuf.size)
     reduce.run(local, sendbuf, whole, op=op, root=0, tag=tag)
     bcast.run(local, other_total, root=0, tag=tag)
     if other_total[0] != sendbuf.size:
@@ -73,9 +73,8 @@ def reduce_and_scatter_across(call: ReduceScatterCall, *, reduce: Algorithm = RE
 def leader_scatter_claims(*, all_sizes: bool) -> Claims:
     """The claims; `all_sizes` is whether the leaders exchange all block sizes, or one."""
     claims = part_claims(
-        parts,
-        partial(_schedule, all_sizes),
-        sent=partial(bytes_sent, all_sizes),
+        partial(_steps, all_sizes),
+        sent=_bytes_scattered,
         held=partial(bytes_held, all_sizes),
         why_unsupported=unequal_totals,
     )
@@ -85,33 +84,31 @@ def leader_scatter_claims(*, all_sizes: bool) -> Claims:
 def parts(case: Case) -> list[GroupPart]:
     """The two reduces and the two broadcasts of total sizes."""
     reduce, bcast = chosen(reduce_and_scatter_across, case).values()
-    both = list(zip(case.groups, process_numbers(case), strict=True))
-    reduces: list[GroupPart] = [
-        (reduce, Case(g.p, _total(g), itemsize=g.itemsize, commutative=case.commutative), ranks) for g, ranks in both
-    ]
-    return [*reduces, *((bcast, Case(g.p, 8, itemsize=8), ranks) for g, ranks in both)]
+    reduces = in_both_groups(reduce, case, total_bytes(case), commutative=case.commutative)
+    return [*reduces, *in_both_groups(bcast, case, (8, 8), itemsize=8)]
 
 
-def _schedule(all_sizes: bool, case: Case) -> Rounds | None:
-    """The schedule: block sizes, reduces, broadcasts of total sizes, and two scatters at once."""
+def _steps(all_sizes: bool, case: Case) -> list[Step]:
+    """Block sizes, reduces, broadcasts of total sizes, and two scatters at once."""
     p, (to_b, to_a) = case.p, _sizes_sent(all_sizes, case)
+    sizes = [Transfer(0, p, 8 * to_b, start=OTHER_DATA), Transfer(p, 0, 8 * to_a, start=OTHER_DATA)]
+    return [sizes, *parts(case), partial(_scatters, case)]
+
+
+def _scatters(case: Case) -> list[LinearPhase]:
     a, b = (_blocks(g) for g in case.groups)
-    scatters = [Transfer(0, p + j, nbytes) for j, nbytes in enumerate(b) if nbytes]
-    scatters += [Transfer(p, i, nbytes) for i, nbytes in enumerate(a) if nbytes]
-    sizes = [[Transfer(0, p, 8 * to_b, start=OTHER_DATA), Transfer(p, 0, 8 * to_a, start=OTHER_DATA)]]
-    return sequential(sizes, concurrent(parts(case)), [LinearPhase(scatters)])
+    both = [*(Transfer(0, case.p + j, m) for j, m in enumerate(b)), *(Transfer(case.p, i, m) for i, m in enumerate(a))]
+    return [LinearPhase(without_empty(both))]
 
 
-def bytes_sent(all_sizes: bool, case: Case, rank: int) -> int:
-    """A leader sends block sizes and the whole result in addition to the bytes of its parts."""
-    in_a, own = group_and_rank(case, rank)
-    return 0 if own else 8 * _sizes_sent(all_sizes, case)[0 if in_a else 1] + _total(case.groups[0])
+def _bytes_scattered(case: Case, rank: int) -> int:
+    return 0 if group_and_rank(case, rank)[1] else total_bytes(case)[0]
 
 
 def bytes_held(all_sizes: bool, case: Case, rank: int) -> int:
     """The other group's total; a leader also holds block sizes and the whole result."""
     is_leader = rank in (0, case.p)
-    return 8 + (8 * sum(_sizes_sent(all_sizes, case)) + _total(case.groups[0]) if is_leader else 0)
+    return 8 + (8 * sum(_sizes_sent(all_sizes, case)) + total_bytes(case)[0] if is_leader else 0)
 
 
 def even_time(all_sizes: bool, case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
@@ -137,10 +134,6 @@ def even_combined(all_sizes: bool, case: Case) -> int | None:
 
 def _blocks(group: Case) -> list[int]:
     return [group.layout.size(rank) * group.itemsize for rank in range(group.p)]
-
-
-def _total(group: Case) -> int:
-    return group.layout.size(0, group.p) * group.itemsize
 
 
 def _sizes_sent(all_sizes: bool, case: Case) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from collectives.catalogue.algorithm import Algorithm, Case, Claims
 from collectives.catalogue.schedule import Seconds, message
-from collectives.inter_patterns.groups import GroupPart, parameter_of, process_numbers, scratch_in, sent_in, unsupported
+from collectives.inter_patterns.groups import GroupPart, in_both_groups, parameter_of, scratch_in, sent_in, unsupported
 from collectives.tools.blocks import Layout
 from collectives.tools.messages import is_empty, send, wait_all
 from collectives.tools.protocol import Buffer, Comm, Intercomm
@@ -52,11 +52,7 @@ def parts(defaults: Mapping[str, Any], case: Case) -> list[GroupPart]:
     """The broadcasts of A and of B."""
     bcast = parameter_of(case, defaults, "bcast")
     total_a, total_b = (sum(sizes) for sizes in _sizes(case))
-    in_a, in_b = process_numbers(case)
-    return [
-        (bcast, Case(case.p, total_b, itemsize=case.itemsize), in_a),
-        (bcast, Case(case.q, total_a, itemsize=case.itemsize), in_b),
-    ]
+    return in_both_groups(bcast, case, (total_b, total_a))
 
 
 def bytes_sent(defaults: Mapping[str, Any], case: Case, rank: int) -> int | None:

@@ -12,23 +12,21 @@ from collections.abc import Callable
 from collectives.catalogue.algorithm import Algorithm, Case, Claims
 from collectives.catalogue.conditions import any_case
 from collectives.catalogue.family import chosen
-from collectives.catalogue.schedule import Rounds, Transfer, without_empty
+from collectives.catalogue.schedule import Transfer, without_empty
 from collectives.inter_patterns.full_duplex import nearly_equal_sizes
 from collectives.inter_patterns.groups import (
     GroupPart,
     ReduceScatterCall,
-    concurrent,
+    Step,
+    in_both_groups,
     part_claims,
     process_numbers,
-    sequential,
 )
-from collectives.intra.reduce import binomial as reduce_binomial
-from collectives.intra.scatterv import binomial as scatterv_binomial
-from collectives.tools.blocks import scratch as spare_memory
+from collectives.intra.reduce.binomial import reduce_binomial
+from collectives.intra.scatterv.binomial import scatterv_binomial
+from collectives.tools.blocks import spare_memory
 from collectives.tools.messages import exchange
 from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
-
-REDUCE, SCATTERV = reduce_binomial.reduce_binomial, scatterv_binomial.scatterv_binomial
 
 
 def leaders_exchange(
@@ -41,7 +39,9 @@ def leaders_exchange(
         exchange(inter, whole, 0, into, 0, tag)
 
 
-def exchange_and_scatter(call: ReduceScatterCall, *, reduce: Algorithm = REDUCE, scatterv: Algorithm = SCATTERV) -> None:
+def exchange_and_scatter(
+    call: ReduceScatterCall, *, reduce: Algorithm = reduce_binomial, scatterv: Algorithm = scatterv_binomial
+) -> None:
     """Leave this rank's block of the other group's result in `recvbuf`.
 
     `counts` are the block sizes in this group; None if they are equal.
@@ -73,35 +73,20 @@ def leaders_exchange_claims(
     Leaders hold `held` operands in scratch memory.
     """
 
-    def parts(case: Case) -> list[GroupPart]:
-        reduces: list[GroupPart] = [
-            (reduce(case), Case(len(ranks), nbytes, itemsize=case.itemsize, commutative=case.commutative), ranks)
-            for ranks, nbytes in zip(process_numbers(case), totals(case), strict=True)
-        ]
-        return [*reduces, *distribution(case)]
-
-    def by_leaders(case: Case, rank: int) -> int:
+    def steps(case: Case) -> list[Step]:
         a, b = totals(case)
-        return {0: a, case.p: b}.get(rank, 0)
-
-    def schedule(case: Case) -> Rounds | None:
-        a, b = totals(case)
+        reduces = in_both_groups(reduce(case), case, (a, b), commutative=case.commutative)
         across = without_empty([Transfer(0, case.p, a), Transfer(case.p, 0, b)])
-        phases = parts(case)
-        return sequential(concurrent(phases[:2]), [across], concurrent(phases[2:]))
+        return [*reduces, across, *distribution(case)]
 
-    return part_claims(
-        parts,
-        schedule,
-        sent=by_leaders,
-        held=lambda case, rank: held * by_leaders(case, rank),
-        why_unsupported=why_unsupported,
-        reduces=True,
-    )
+    def operands(case: Case, rank: int) -> int:
+        a, b = totals(case)
+        return held * {0: a, case.p: b}.get(rank, 0)
+
+    return part_claims(steps, held=operands, why_unsupported=why_unsupported, reduces=True)
 
 
 def exchange_and_scatter_claims() -> Claims:
-    """The claims of `exchange_and_scatter`."""
     return leaders_exchange_claims(
         lambda case: chosen(exchange_and_scatter, case)["reduce"],
         total_bytes,
@@ -113,13 +98,13 @@ def exchange_and_scatter_claims() -> Claims:
 
 def blocks_of(case: Case, scatter: Algorithm) -> list[GroupPart]:
     """The parts in which each leader scatters the blocks of its group, by a scatter or a scatterv."""
-    if scatter.operation == "scatter":
-        equal = [Case(group.p, group.m, itemsize=group.itemsize) for group in case.groups]
-        return [(scatter, group, ranks) for group, ranks in zip(equal, process_numbers(case), strict=True)]
-    groups = [
-        Case(group.p, counts=tuple(map(group.layout.size, range(group.p))), itemsize=group.itemsize) for group in case.groups
-    ]
-    return [(scatter, group, ranks) for group, ranks in zip(groups, process_numbers(case), strict=True)]
+
+    def blocks(group: Case) -> Case:
+        if scatter.operation == "scatter":
+            return Case(group.p, group.m, itemsize=group.itemsize)
+        return Case(group.p, counts=tuple(map(group.layout.size, range(group.p))), itemsize=group.itemsize)
+
+    return [(scatter, blocks(group), ranks) for group, ranks in zip(case.groups, process_numbers(case), strict=True)]
 
 
 def total_bytes(case: Case) -> tuple[int, int]:

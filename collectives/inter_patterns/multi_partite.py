@@ -23,7 +23,7 @@ from collectives.catalogue.schedule import Rounds, Streams, Transfer
 from collectives.inter_patterns.even_cut import overlaps, senders
 from collectives.inter_patterns.full_duplex import ALLGATHERV
 from collectives.inter_patterns.groups import with_process_numbers
-from collectives.tools.blocks import Layout, scratch
+from collectives.tools.blocks import Layout, spare_memory
 from collectives.tools.messages import two_streams
 from collectives.tools.protocol import Buffer, Comm
 from collectives.tools.subset import Subset
@@ -76,7 +76,7 @@ def allgatherv_multi_partite(
     comm = SynchronousComm(comm)
     received = _received(groups, mine)
     start = own.blocks.start(c)
-    gathered = scratch(sendbuf, received.size(0, received.p))
+    gathered = spare_memory(sendbuf, received.size(0, received.p))
     sends: list[tuple[int, Any]] = []
     receives: list[tuple[int, Any]] = []
     for d in range(1, g):
@@ -132,7 +132,6 @@ def _put_in_order(
 def multi_partite_schedule(
     counts: Sequence[int], numbers: Sequence[int], itemsize: int = 1, allgatherv: Algorithm = ALLGATHERV
 ) -> Rounds:
-    """The schedule of `allgatherv_multi_partite`."""
     groups = groups_of(counts, numbers)
     yield _exchange(groups, itemsize)
     for mine, group in enumerate(groups):

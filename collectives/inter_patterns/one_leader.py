@@ -20,23 +20,20 @@ from collectives.inter_patterns.groups import (
     GroupPart,
     ReduceScatterCall,
     RootRole,
-    concurrent,
     process_numbers,
+    schedule_of,
     scratch_in,
-    sequential,
     unsupported,
     with_process_numbers,
 )
 from collectives.inter_patterns.joined import STARTUP_BYTES, Joined, positive_startups_only
 from collectives.inter_patterns.leader_scatter import COUNT
 from collectives.inter_patterns.leaders_exchange import total_bytes, unequal_totals
-from collectives.intra.reduce import binomial as reduce_binomial
-from collectives.intra.scatterv import binomial as scatterv_binomial
-from collectives.tools.blocks import Layout, scratch
+from collectives.intra.reduce.binomial import reduce_binomial
+from collectives.intra.scatterv.binomial import scatterv_binomial
+from collectives.tools.blocks import Layout, spare_memory
 from collectives.tools.messages import receive, send
 from collectives.tools.unbuffered import SynchronousComm
-
-REDUCE, SCATTERV = reduce_binomial.reduce_binomial, scatterv_binomial.scatterv_binomial
 
 
 def a_is_larger(case: Case) -> bool | None:
@@ -50,8 +47,8 @@ def a_is_larger(case: Case) -> bool | None:
 def by_one_leader(
     call: ReduceScatterCall,
     *,
-    reduce: Algorithm = REDUCE,
-    scatterv: Algorithm = SCATTERV,
+    reduce: Algorithm = reduce_binomial,
+    scatterv: Algorithm = scatterv_binomial,
     startup_bytes: int = STARTUP_BYTES,
     first: bool | None = None,
 ) -> None:
@@ -69,7 +66,7 @@ def _follow(call: ReduceScatterCall, startup_bytes: int) -> None:
     """The part of a rank of the larger group."""
     inter, local, own, block, counts, op, tag = call
     if local.Get_rank() == 0 and counts is not None:
-        sizes = scratch(COUNT, len(counts))
+        sizes = spare_memory(COUNT, len(counts))
         sizes[:] = counts
         send(inter, sizes, 0, tag)
     slots = RoundPlan.of(local.Get_size(), own.size, own.itemsize, startup_bytes)
@@ -81,13 +78,13 @@ def _lead(call: ReduceScatterCall, reduce: Algorithm, scatterv: Algorithm, start
     inter, local, sendbuf, recvbuf, counts, op, tag = call
     q, own_result, other_result = inter.Get_remote_size(), None, None
     if local.Get_rank() == 0:
-        own_result, other_result = (scratch(sendbuf, sendbuf.size) for _ in range(2))
+        own_result, other_result = (spare_memory(sendbuf, sendbuf.size) for _ in range(2))
     reduce.run(local, sendbuf, own_result, op=op, root=0, tag=tag)
     if own_result is not None and other_result is not None:
         if counts is None:
             blocks = Layout.equal(own_result.size, q)
         else:
-            sizes = scratch(COUNT, q)
+            sizes = spare_memory(COUNT, q)
             receive(inter, sizes, 0, tag)
             blocks = Layout.of(sizes)
         slots = RoundPlan.of(q, own_result.size, own_result.itemsize, startup_bytes)
@@ -121,9 +118,9 @@ def _schedule(sends_sizes: bool, case: Case) -> Rounds | None:
     reduced, scattered = _parts(case)
     slots, in_smaller, in_larger = _slots(case)
     blocks = case.groups[0 if a_is_larger(case) else 1].layout
-    sizes = [[Transfer(in_larger[0], in_smaller[0], 8 * len(in_larger), start=OTHER_DATA)]] if sends_sizes else []
-    both = with_process_numbers(chain_and_star_schedule(slots, blocks, case.itemsize), [*in_larger, in_smaller[0]])
-    return sequential(concurrent([reduced]), sizes, both, concurrent([scattered]))
+    sizes = [Transfer(in_larger[0], in_smaller[0], 8 * len(in_larger), start=OTHER_DATA)] if sends_sizes else []
+    both = chain_and_star_schedule(slots, blocks, case.itemsize)
+    return schedule_of([reduced, sizes, partial(with_process_numbers, both, [*in_larger, in_smaller[0]]), scattered])
 
 
 def bytes_held(sends_sizes: bool, case: Case, rank: int) -> int:

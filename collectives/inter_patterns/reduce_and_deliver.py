@@ -7,41 +7,30 @@ group's block sizes: the leaders, rank 0 of each group, exchange all block sizes
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from collectives.catalogue.algorithm import Algorithm, Case, Claims
 from collectives.catalogue.conditions import all_of
 from collectives.catalogue.family import chosen, defaults_of
-from collectives.catalogue.schedule import OTHER_DATA, Rounds, Transfer
+from collectives.catalogue.schedule import OTHER_DATA, Round, Transfer
 from collectives.inter_patterns.even_cut import exchange_runs, exchange_runs_schedule, unknown_order
-from collectives.inter_patterns.groups import (
-    GroupPart,
-    ReduceScatterCall,
-    concurrent,
-    group_and_rank,
-    part_claims,
-    process_numbers,
-    sequential,
-)
+from collectives.inter_patterns.groups import ReduceScatterCall, Step, group_and_rank, in_both_groups, part_claims
 from collectives.inter_patterns.leader_scatter import COUNT
 from collectives.inter_patterns.leaders_exchange import unequal_totals
-from collectives.inter_patterns.posted import posted
 from collectives.inter_patterns.reduce_in_pieces import REDUCE_SCATTER, own_piece, reduce_scatter_parts
-from collectives.intra.bcast import binomial
-from collectives.tools.blocks import Layout, scratch
+from collectives.intra.bcast.binomial import bcast_binomial
+from collectives.tools.blocks import Layout, spare_memory
 from collectives.tools.messages import exchange
 from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
 from collectives.tools.unbuffered import SynchronousComm, UnbufferedBetween
 
-BCAST = binomial.bcast_binomial
-
 
 def learn_blocks(inter: Intercomm, local: Comm, own_blocks: Layout, bcast: Algorithm, tag: int) -> Layout:
     """Return the layout of the other group's blocks; ValueError if its total size differs from that of `own_blocks`."""
-    other_sizes = scratch(COUNT, inter.Get_remote_size())
+    other_sizes = spare_memory(COUNT, inter.Get_remote_size())
     if local.Get_rank() == 0:
-        sizes = scratch(COUNT, own_blocks.p)
+        sizes = spare_memory(COUNT, own_blocks.p)
         sizes[:] = [own_blocks.size(rank) for rank in range(own_blocks.p)]
         exchange(inter, sizes, 0, other_sizes, 0, tag)
     bcast.run(local, other_sizes, root=0, tag=tag)
@@ -58,7 +47,7 @@ def deliver_any(
     call: ReduceScatterCall,
     *,
     reduce_scatter: Algorithm = REDUCE_SCATTER,
-    bcast: Algorithm = BCAST,
+    bcast: Algorithm = bcast_binomial,
     receive_order: str = "multi_target",
 ) -> None:
     """Leave the rank's block of the other group's result in `recvbuf`; `counts` are the block sizes of this group."""
@@ -103,33 +92,36 @@ def delivery_claims(code: Callable[..., None]) -> Claims:
     """The claims of `deliver_any` and `deliver_equal`; if there is a `bcast`, the block sizes are exchanged first."""
     sized = "bcast" in defaults_of(code)
 
-    def sent(case: Case, rank: int) -> int:
-        return _piece(case, rank) + (8 * _ranks(case, rank)[0] if sized and rank in (0, case.p) else 0)
-
     def held(case: Case, rank: int) -> int:
         own, other = _ranks(case, rank)
         return _piece(case, rank) + (8 * (other + (own if rank in (0, case.p) else 0)) if sized else 0)
 
     return part_claims(
-        lambda case: [*_size_broadcasts(code, case), *_reduced(code, case)],
-        partial(_schedule, code),
-        sent=sent,
+        partial(_steps, code),
+        sent=_piece,
         held=held,
         why_unsupported=all_of(unequal_totals, unknown_order),
         reduces=True,
+        synchronous=True,
     )
 
 
-def _schedule(code: Callable[..., None], case: Case) -> Rounds | None:
-    """The schedule: block sizes, reductions in pieces, and the exchange of all pieces."""
+def _steps(code: Callable[..., None], case: Case) -> list[Step]:
+    """Block sizes and their broadcasts, reductions in pieces, and the exchange of all pieces."""
+    steps: list[Step] = []
+    if "bcast" in defaults_of(code):
+        steps = [[Transfer(0, case.p, 8 * case.p, start=OTHER_DATA), Transfer(case.p, 0, 8 * case.q, start=OTHER_DATA)]]
+        steps += in_both_groups(chosen(code, case)["bcast"], case, (8 * case.q, 8 * case.p), itemsize=8)
+    total = case.groups[0].layout.size(0, case.p)
+    reduced = reduce_scatter_parts(case, (total, total), chosen(code, case)["reduce_scatter"])
+    return [*steps, *reduced, partial(_exchange, code, case)]
+
+
+def _exchange(code: Callable[..., None], case: Case) -> Iterator[Round]:
     a, b = (group.layout for group in case.groups)
-    total = a.size(0, case.p)
-    pieces = Layout.nearly_equal(total, case.p), Layout.nearly_equal(total, case.q)
-    across = exchange_runs_schedule(case, (pieces[0], b), (pieces[1], a), chosen(code, case)["receive_order"])
-    both = Transfer(0, case.p, 8 * case.p, start=OTHER_DATA), Transfer(case.p, 0, 8 * case.q, start=OTHER_DATA)
-    leaders = [both] if "bcast" in defaults_of(code) else []
-    sizes, reduced = concurrent(_size_broadcasts(code, case)), concurrent(_reduced(code, case))
-    return sequential(posted(sequential(leaders, sizes, reduced), synchronous=True), across)
+    pieces = (Layout.nearly_equal(a.size(0, case.p), p) for p in (case.p, case.q))
+    a_to_b, b_to_a = zip(pieces, (b, a), strict=True)
+    return exchange_runs_schedule(case, a_to_b, b_to_a, chosen(code, case)["receive_order"])
 
 
 def _ranks(case: Case, rank: int) -> tuple[int, int]:
@@ -140,16 +132,3 @@ def _ranks(case: Case, rank: int) -> tuple[int, int]:
 def _piece(case: Case, rank: int) -> int:
     total = case.groups[0].layout.size(0, case.p)
     return Layout.nearly_equal(total, _ranks(case, rank)[0]).size(group_and_rank(case, rank)[1]) * case.itemsize
-
-
-def _size_broadcasts(code: Callable[..., None], case: Case) -> list[GroupPart]:
-    """The leaders' broadcasts of the other group's block sizes."""
-    if "bcast" not in defaults_of(code):
-        return []
-    bcast, (in_a, in_b) = chosen(code, case)["bcast"], process_numbers(case)
-    return [(bcast, Case(case.p, 8 * case.q, itemsize=8), in_a), (bcast, Case(case.q, 8 * case.p, itemsize=8), in_b)]
-
-
-def _reduced(code: Callable[..., None], case: Case) -> list[GroupPart]:
-    total = case.groups[0].layout.size(0, case.p)
-    return reduce_scatter_parts(case, (total, total), chosen(code, case)["reduce_scatter"])

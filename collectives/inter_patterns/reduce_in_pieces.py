@@ -7,18 +7,18 @@ from typing import Any
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.inter_patterns.full_duplex import nearly_equal_sizes
 from collectives.inter_patterns.groups import GroupPart, process_numbers
-from collectives.intra.reduce_scatter import ring
-from collectives.tools.blocks import Layout, scratch
+from collectives.intra.reduce_scatter.ring import reduce_scatter_ring
+from collectives.tools.blocks import Layout, spare_memory
 from collectives.tools.protocol import Buffer, Comm, Op
 
-REDUCE_SCATTER = ring.reduce_scatter_ring
+REDUCE_SCATTER = reduce_scatter_ring
 
 
 def own_piece(local: Comm, sendbuf: Buffer, op: Op, reduce_scatter: Algorithm, tag: int) -> tuple[Any, int]:
     """The rank's piece of the group's result, in scratch memory, and its start."""
     p, rank = local.Get_size(), local.Get_rank()
     pieces = Layout.nearly_equal(sendbuf.size, p)
-    piece = scratch(sendbuf, pieces.size(rank))
+    piece = spare_memory(sendbuf, pieces.size(rank))
     reduce_scatter.run(local, sendbuf, piece, nearly_equal_sizes(sendbuf.size, p), op=op, tag=tag)
     return piece, pieces.start(rank)
 

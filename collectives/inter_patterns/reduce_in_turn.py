@@ -10,33 +10,32 @@ from collections.abc import Callable
 
 from collectives.catalogue.algorithm import Algorithm, Case, Claims
 from collectives.catalogue.family import chosen
-from collectives.catalogue.schedule import Rounds, Transfer, without_empty
+from collectives.catalogue.schedule import Transfer, without_empty
 from collectives.inter_patterns.groups import (
-    GroupPart,
     ReduceScatterCall,
+    Step,
     a_comes_first,
     comes_first,
-    concurrent,
     group_and_rank,
+    in_both_groups,
     part_claims,
-    process_numbers,
-    sequential,
     undecided,
 )
 from collectives.inter_patterns.leaders_exchange import blocks_of, total_bytes, unequal_totals
-from collectives.intra.reduce import binomial as reduce_binomial
-from collectives.intra.scatter import binomial as scatter_binomial
-from collectives.intra.scatterv import binomial as scatterv_binomial
-from collectives.tools.blocks import scratch as spare_memory
+from collectives.intra.reduce.binomial import reduce_binomial
+from collectives.intra.scatter.binomial import scatter_binomial
+from collectives.intra.scatterv.binomial import scatterv_binomial
+from collectives.tools.blocks import spare_memory
 from collectives.tools.messages import receive, send
 from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
 
-REDUCE = reduce_binomial.reduce_binomial
-SCATTER, SCATTERV = scatter_binomial.scatter_binomial, scatterv_binomial.scatterv_binomial
-
 
 def reduce_in_turn_and_scatter(
-    call: ReduceScatterCall, *, reduce: Algorithm = REDUCE, scatter: Algorithm = SCATTER, first: bool | None = None
+    call: ReduceScatterCall,
+    *,
+    reduce: Algorithm = reduce_binomial,
+    scatter: Algorithm = scatter_binomial,
+    first: bool | None = None,
 ) -> None:
     """Leave the rank's block of the other group's result in `recvbuf`; the blocks of a group are equal."""
     inter, local, sendbuf, recvbuf, _, op, tag = call
@@ -44,7 +43,11 @@ def reduce_in_turn_and_scatter(
 
 
 def reduce_in_turn_and_scatterv(
-    call: ReduceScatterCall, *, reduce: Algorithm = REDUCE, scatterv: Algorithm = SCATTERV, first: bool | None = None
+    call: ReduceScatterCall,
+    *,
+    reduce: Algorithm = reduce_binomial,
+    scatterv: Algorithm = scatterv_binomial,
+    first: bool | None = None,
 ) -> None:
     """Leave the rank's block of the other group's result in `recvbuf`; `counts` are the block sizes in this group."""
     inter, local, sendbuf, recvbuf, counts, op, tag = call
@@ -74,30 +77,17 @@ def reduce_in_turn(
 def reduce_in_turn_claims(code: Callable[..., None]) -> Claims:
     """The claims of `reduce_in_turn_and_scatter` and `reduce_in_turn_and_scatterv`."""
 
-    def parts(case: Case) -> list[GroupPart]:
+    def steps(case: Case) -> list[Step]:
         reduce, scatter, _ = chosen(code, case).values()
-        reduces: list[GroupPart] = [
-            (reduce, Case(len(ranks), nbytes, itemsize=case.itemsize, commutative=case.commutative), ranks)
-            for ranks, nbytes in zip(process_numbers(case), total_bytes(case), strict=True)
-        ]
-        return [*reduces, *blocks_of(case, scatter)]
-
-    def by_leaders(case: Case, rank: int) -> int:
-        return 0 if group_and_rank(case, rank)[1] else total_bytes(case)[0]
-
-    def schedule(case: Case) -> Rounds | None:
-        reduce_a, reduce_b, *scatters = parts(case)
-        total = total_bytes(case)[0]
-        there = sequential(concurrent([reduce_a]), [without_empty([Transfer(0, case.p, total)])])
-        back = sequential(concurrent([reduce_b]), [without_empty([Transfer(case.p, 0, total)])])
-        both = (there, back) if a_comes_first(case) else (back, there)
-        return sequential(*both, concurrent(scatters))
+        (a, b), p = total_bytes(case), case.p
+        reduce_a, reduce_b = in_both_groups(reduce, case, (a, b), commutative=case.commutative)
+        there: list[Step] = [reduce_a, without_empty([Transfer(0, p, a)])]
+        back: list[Step] = [reduce_b, without_empty([Transfer(p, 0, b)])]
+        return [*(there + back if a_comes_first(case) else back + there), *blocks_of(case, scatter)]
 
     return part_claims(
-        parts,
-        schedule,
-        sent=by_leaders,
-        held=lambda case, rank: 2 * by_leaders(case, rank),
+        steps,
+        held=lambda case, rank: 0 if group_and_rank(case, rank)[1] else 2 * total_bytes(case)[0],
         why_unsupported=lambda case: unequal_totals(case) or undecided(case),
         reduces=True,
     )

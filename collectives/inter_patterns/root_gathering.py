@@ -18,22 +18,20 @@ from collectives.catalogue.family import defaults_of, member
 from collectives.inter_patterns.groups import UNDECIDED, comes_first, unsupported
 from collectives.inter_patterns.root_gathering_claims import in_turn_claims, options_of
 from collectives.inter_patterns.root_gathering_claims import parts as parts_of
-from collectives.intra.allgather import bruck
-from collectives.intra.bcast import scatter_ring_allgather
-from collectives.intra.gatherv import linear
-from collectives.tools.blocks import Layout, scratch
+from collectives.intra.allgather.bruck import allgather_bruck
+from collectives.intra.bcast.scatter_ring_allgather import bcast_scatter_ring_allgather
+from collectives.intra.gatherv.linear import gatherv_linear
+from collectives.tools.blocks import Layout, spare_memory
 from collectives.tools.local import check_local
 from collectives.tools.messages import exchange, receive, send
 from collectives.tools.protocol import Buffer, Comm, Intercomm
-
-ALLGATHER, BCAST = bruck.allgather_bruck, scatter_ring_allgather.bcast_scatter_ring_allgather
 
 
 def collect(
     local: Comm, sendbuf: Buffer, total: int, counts: Sequence[int] | None, gather: Algorithm, tag: int
 ) -> Buffer | None:
     """Return all blocks of the local group on its rank 0, and None on other ranks."""
-    whole = scratch(sendbuf, total) if local.Get_rank() == 0 else None
+    whole = spare_memory(sendbuf, total) if local.Get_rank() == 0 else None
     gather.run(local, sendbuf, whole, *(() if counts is None else (counts,)), root=0, tag=tag)
     return whole
 
@@ -41,7 +39,7 @@ def collect(
 def counts_of_all(local: Comm, count: int, allgather: Algorithm, tag: int) -> list[int]:
     """Return the block sizes of the local group, since `counts` of allgatherv has only those of the other group."""
     own_count = np.array([count], np.int64)
-    table = scratch(own_count, local.Get_size())
+    table = spare_memory(own_count, local.Get_size())
     allgather.run(local, own_count, table, tag=tag)
     sizes: list[int] = table.tolist()
     return sizes
@@ -96,8 +94,8 @@ def _gather_in_turn(
     tag: int,
     *,
     gatherv: Algorithm,
-    allgather: Algorithm = ALLGATHER,
-    bcast: Algorithm = BCAST,
+    allgather: Algorithm = allgather_bruck,
+    bcast: Algorithm = bcast_scatter_ring_allgather,
     first: bool | None = None,
 ) -> None:
     """Collect the block sizes by `allgather` and the blocks by `gatherv`; the other group gets them by `bcast`."""
@@ -119,11 +117,11 @@ def collect_by_counts(local: Comm, sendbuf: Buffer, gather: Algorithm, tag: int)
     Rank 0 gathers the sizes by `gather`; then every rank sends its block to rank 0.
     """
     own_count = np.array([sendbuf.size], np.int64)
-    table = scratch(own_count, local.Get_size()) if local.Get_rank() == 0 else None
+    table = spare_memory(own_count, local.Get_size()) if local.Get_rank() == 0 else None
     gather.run(local, own_count, table, root=0, tag=tag)
     counts = None if table is None else [int(value) for value in table]
-    whole = None if counts is None else scratch(sendbuf, sum(counts))
-    linear.gatherv_linear.run(local, sendbuf, whole, counts, root=0, tag=tag)
+    whole = None if counts is None else spare_memory(sendbuf, sum(counts))
+    gatherv_linear.run(local, sendbuf, whole, counts, root=0, tag=tag)
     return whole
 
 

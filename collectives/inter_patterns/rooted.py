@@ -76,12 +76,10 @@ def scattered(case: Case) -> list[int]:
 
 
 def gather_schedule(case: Case) -> Iterator[Round]:
-    """The schedule of `gather_direct`."""
     yield LinearPhase(Transfer(case.p + rank, case.root, nbytes) for rank, nbytes in enumerate(gathered(case)) if nbytes)
 
 
 def scatter_schedule(case: Case) -> Iterator[Round]:
-    """The schedule of `scatter_direct`."""
     yield LinearPhase(Transfer(case.root, case.p + rank, nbytes) for rank, nbytes in enumerate(scattered(case)) if nbytes)
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from collectives.catalogue.algorithm import Case, Claims
-from collectives.catalogue.conditions import no_scratch
-from collectives.catalogue.schedule import Rounds, Seconds, Transfer, message, without_empty
-from collectives.inter_patterns.groups import GroupPart, concurrent, part_claims, sequential
+from collectives.catalogue.schedule import Seconds, Transfer, message, without_empty
+from collectives.inter_patterns.groups import GroupPart, Step, part_claims
 from collectives.inter_patterns.rooted import gather_schedule, gathered, scatter_schedule, scattered, sequential_time
 
 
@@ -15,7 +14,6 @@ def gather_claims() -> Claims:
     """The claims of gather and gatherv: each leaf sends its block to the root, which receives one after the other."""
     return Claims(
         schedule=gather_schedule,
-        closed_rounds=lambda case: sum(nbytes > 0 for nbytes in gathered(case)),
         closed_sent=lambda case, rank: 0 if rank < case.p else gathered(case)[rank - case.p],
         closed_time=lambda case, t_s, t_w: sequential_time(gathered(case), t_s, t_w),
     )
@@ -25,26 +23,22 @@ def scatter_claims() -> Claims:
     """The claims of scatter and scatterv: the root sends each leaf its block, one after the other."""
     return Claims(
         schedule=scatter_schedule,
-        closed_rounds=lambda case: sum(nbytes > 0 for nbytes in scattered(case)),
         closed_sent=lambda case, rank: sum(scattered(case)) if rank == case.root else 0,
         closed_time=lambda case, t_s, t_w: sequential_time(scattered(case), t_s, t_w),
     )
 
 
-def one_hop_claims(part: Callable[[Case], GroupPart], hop: Callable[[Case], Transfer], *, hop_first: bool) -> Claims:
-    """The claims of bcast and reduce: `part` within the leaves, `hop` between their leader and the root.
+def one_hop_claims(
+    part: Callable[[Case], GroupPart], hop: Callable[[Case], Transfer], *, hop_first: bool, keeps: bool = True
+) -> Claims:
+    """The claims of bcast, reduce, gather and scatter: `part` within the leaves, `hop` between their leader and the root.
 
-    The hop precedes the part or follows it; if it follows, the leader holds the message of the hop in scratch memory.
+    The hop precedes the part or follows it. `keeps` is whether the leader holds the message of the hop in scratch memory.
     """
 
-    def schedule(case: Case) -> Rounds | None:
-        between, within = [without_empty([hop(case)])], concurrent([part(case)])
-        return sequential(between, within) if hop_first else sequential(within, between)
-
-    def closed_rounds(case: Case) -> int | None:
-        algorithm, leaves, _ = part(case)
-        rounds = algorithm.rounds(leaves)
-        return None if rounds is None else rounds + (hop(case).nbytes > 0)
+    def steps(case: Case) -> list[Step]:
+        both: list[Step] = [without_empty([hop(case)]), part(case)]
+        return both if hop_first else both[::-1]
 
     def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
         algorithm, leaves, _ = part(case)
@@ -55,8 +49,7 @@ def one_hop_claims(part: Callable[[Case], GroupPart], hop: Callable[[Case], Tran
         algorithm, leaves, _ = part(case)
         return algorithm.closed_combined(leaves)
 
-    def hop_from(case: Case, rank: int) -> int:
-        return hop(case).nbytes if hop(case).source == rank else 0
+    def held(case: Case, rank: int) -> int:
+        return hop(case).nbytes if keeps and rank == case.p else 0
 
-    claims = part_claims(lambda case: [part(case)], schedule, sent=hop_from, held=no_scratch if hop_first else hop_from)
-    return claims | Claims(closed_rounds=closed_rounds, closed_time=closed_time, closed_combined=closed_combined)
+    return part_claims(steps, held=held) | Claims(closed_time=closed_time, closed_combined=closed_combined)

@@ -13,7 +13,7 @@ subtree_sizes       the same where only the root knows the block sizes
 run_trees           blocks up and down trees whose subtrees are runs of ranks
 run_tree_messages   whole messages up and down these trees
 knomial             the k-nomial tree
-segmented           segments of a message along a chain
+segmented           segments of a message along a chain, and exchanges in the order of steps
 ring                blocks around a ring
 runs                allgather by growing runs of blocks, reduce-scatter by shrinking runs
 bounded_runs        allgather by runs of bounded length
@@ -25,7 +25,7 @@ butterflies         exchanges with ranks that differ in one bit, in rank order
 plans               allgathers given as plans, and the reduce-scatters in reverse
 prefixes            scans: recursive doubling, a pipelined chain, the doubly pipelined tree
 rabenseifner        vector halving with distance doubling
-halving             vector halving with distance halving
+halving             vector halving: its exchanges, and its use with distance halving
 pair_reductions     reduce-scatter by pairwise exchange
 reduce_scatterv     reduce to rank 0, then scatterv
 """

@@ -1,78 +1,61 @@
 """Blocks up and down a binomial tree: shared code of gather(v), scatter(v), and the scatter of broadcasts.
 
-A subtree is a run of relative ranks, so its blocks are a run of blocks. At most one child of the root has a run that
-wraps around the end of the root's buffer; only that run is packed. Inner ranks hold the blocks of their subtree in
-scratch memory.
+A subtree is a run of relative ranks, so its blocks are a run of blocks (`run_trees`). The schedules have the edges of one
+length in one round.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
-from collectives.catalogue.algorithm import Case, ScheduleAndScratch
+from collectives.catalogue.algorithm import Case, Claims
 from collectives.catalogue.schedule import Round, Transfer, without_empty
+from collectives.patterns.run_trees import (
+    PlacedTree,
+    RunTree,
+    TreeChild,
+    TreeNode,
+    gather_runs_up,
+    run_claims,
+    scatter_runs_down,
+)
 from collectives.patterns.trees import children, level, parent, subtree
-from collectives.tools.blocks import Layout, required, scratch
+from collectives.tools.blocks import Layout
 from collectives.tools.messages import receive, send
 from collectives.tools.numbers import ceil_log2
 from collectives.tools.protocol import Buffer, Comm
 
 
+@lru_cache(maxsize=8192)
+def binomial_node(v: int, p: int) -> TreeNode:
+    """The node of relative rank v.
+
+    >>> binomial_node(4, 7)
+    TreeNode(parent=0, first=4, size=3, children=(TreeChild(position=6, first=6, size=1), \
+TreeChild(position=5, first=5, size=1)))
+    """
+    below = tuple(TreeChild(child, child, subtree(child, p)) for child in reversed(children(v, p)))
+    return TreeNode(parent(v) if v else None, v, subtree(v, p), below)
+
+
+BINOMIAL: Final = RunTree(root=lambda p: 0, node=binomial_node)
+
+
+def binomial_tree() -> RunTree:
+    """The binomial tree, for algorithms without parameters."""
+    return BINOMIAL
+
+
 def gather_up(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, layout: Layout, root: int, tag: int) -> None:
     """Gather all blocks to the root; each rank sends the blocks of its subtree to its parent."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    v = (rank - root) % p
-    if v == 0:
-        recvbuf = required(recvbuf, "the root of a gather")
-        layout.put(recvbuf, root, sendbuf)
-        for child in children(0, p):
-            first, count = (root + child) % p, subtree(child, p)
-            if first + count <= p:
-                receive(comm, layout.block(recvbuf, first, first + count), first, tag)
-            else:
-                packed = scratch(recvbuf, layout.around(first, count))
-                receive(comm, packed, first, tag)
-                tail = layout.size(first, p)
-                layout.block(recvbuf, first, p)[:] = packed[0:tail]
-                layout.block(recvbuf, 0, first + count - p)[:] = packed[tail : packed.size]
-        return
-    sendbuf = held = required(sendbuf, "a rank that sends its block")
-    if subtree(v, p) > 1:
-        held = scratch(sendbuf, layout.around(rank, subtree(v, p)))
-        held[0 : sendbuf.size] = sendbuf
-        for child in children(v, p):
-            start, size = layout.around(rank, child - v), layout.around((root + child) % p, subtree(child, p))
-            receive(comm, held[start : start + size], (root + child) % p, tag)
-    send(comm, held, (root + parent(v)) % p, tag)
+    gather_runs_up(comm, sendbuf, recvbuf, layout, PlacedTree(BINOMIAL, root, comm.Get_size()), tag)
 
 
 def scatter_down(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, layout: Layout, root: int, tag: int) -> None:
     """Scatter the root's blocks; each rank receives the blocks of its subtree from its parent."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    v = (rank - root) % p
-    if v == 0:
-        sendbuf = required(sendbuf, "the root of a scatter")
-        layout.take(sendbuf, root, recvbuf)
-        for child in reversed(children(0, p)):
-            first, count = (root + child) % p, subtree(child, p)
-            if first + count <= p:
-                send(comm, layout.block(sendbuf, first, first + count), first, tag)
-            else:
-                packed = scratch(sendbuf, layout.around(first, count))
-                tail = layout.size(first, p)
-                packed[0:tail] = layout.block(sendbuf, first, p)
-                packed[tail : packed.size] = layout.block(sendbuf, 0, first + count - p)
-                send(comm, packed, first, tag)
-        return
-    recvbuf = required(recvbuf, "a rank that receives its block")
-    held = recvbuf if subtree(v, p) == 1 else scratch(recvbuf, layout.around(rank, subtree(v, p)))
-    receive(comm, held, (root + parent(v)) % p, tag)
-    for child in reversed(children(v, p)):
-        start, size = layout.around(rank, child - v), layout.around((root + child) % p, subtree(child, p))
-        send(comm, held[start : start + size], (root + child) % p, tag)
-    if subtree(v, p) > 1:
-        recvbuf[0 : recvbuf.size] = held[0 : recvbuf.size]
+    scatter_runs_down(comm, sendbuf, recvbuf, layout, PlacedTree(BINOMIAL, root, comm.Get_size()), tag)
 
 
 def scatter_pieces(comm: Comm, buf: Buffer, pieces: Layout, root: int, tag: int) -> None:
@@ -86,14 +69,12 @@ def scatter_pieces(comm: Comm, buf: Buffer, pieces: Layout, root: int, tag: int)
 
 
 def gather_up_schedule(case: Case) -> Iterator[Round]:
-    """The schedule of `gather_up`."""
     layout = case.layout
     for k in range(ceil_log2(case.p)):
         yield [Transfer(t.dest, t.source, t.nbytes) for t in _edges(layout, case.itemsize, case.root, k)]
 
 
 def scatter_down_schedule(layout: Layout, itemsize: int, root: int) -> Iterator[Round]:
-    """The schedule of `scatter_down`."""
     for k in reversed(range(ceil_log2(layout.p))):
         yield _edges(layout, itemsize, root, k)
 
@@ -105,14 +86,10 @@ def scatter_pieces_schedule(pieces: Layout, itemsize: int, root: int) -> Iterato
         yield [Transfer((t.source + root) % p, (t.dest + root) % p, t.nbytes) for t in transfers]
 
 
-def scratch_bytes(case: Case, rank: int) -> int:
-    """Scratch of an inner rank: the blocks of its subtree; at the root: the one run that wraps around, if any."""
-    p, layout, root = case.p, case.layout, case.root
-    v = (rank - root) % p
-    if v > 0:
-        return layout.around(rank, subtree(v, p)) * case.itemsize if subtree(v, p) > 1 else 0
-    runs = [((root + child) % p, subtree(child, p)) for child in children(0, p)]
-    return sum(layout.around(first, count) * case.itemsize for first, count in runs if first + count > p)
+def gathered_bytes(case: Case, rank: int) -> int:
+    """Bytes that a rank sends in a gather: the blocks of its subtree."""
+    v = (rank - case.root) % case.p
+    return case.layout.around(rank, subtree(v, case.p)) * case.itemsize if v else 0
 
 
 def _edges(layout: Layout, itemsize: int, root: int, k: int) -> list[Transfer]:
@@ -124,7 +101,8 @@ def _edges(layout: Layout, itemsize: int, root: int, k: int) -> list[Transfer]:
     )
 
 
-GATHER_CLAIMS: Final = ScheduleAndScratch(schedule=gather_up_schedule, scratch=scratch_bytes)
-SCATTER_CLAIMS: Final = ScheduleAndScratch(
-    schedule=lambda case: scatter_down_schedule(case.layout, case.itemsize, case.root), scratch=scratch_bytes
+_SCRATCH: Final = run_claims(lambda case: PlacedTree(BINOMIAL, case.root, case.p), up=True)["scratch"]
+GATHER_CLAIMS: Final = Claims(schedule=gather_up_schedule, scratch=_SCRATCH, closed_sent=gathered_bytes)
+SCATTER_CLAIMS: Final = Claims(
+    schedule=lambda case: scatter_down_schedule(case.layout, case.itemsize, case.root), scratch=_SCRATCH
 )

@@ -11,14 +11,13 @@ messages in a round, since the blocks that it sends and those that it receives a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from collectives.catalogue.algorithm import Case, ScheduleAndScratch
+from collectives.catalogue.algorithm import Case, Claims
 from collectives.catalogue.conditions import positive
 from collectives.catalogue.schedule import Round, Transfer, without_empty
-from collectives.tools.blocks import Layout
-from collectives.tools.blocks import scratch as new_scratch
+from collectives.tools.blocks import Layout, spare_memory
 from collectives.tools.messages import exchange
 from collectives.tools.numbers import ceil_div, ceil_log2
 from collectives.tools.protocol import Buffer, Comm
@@ -62,10 +61,15 @@ def bounded_length(layout: Layout, itemsize: int, run_bytes: int) -> int:
     return max(1, min(layout.p, run_bytes // max(1, layout.largest * itemsize)))
 
 
-def gather_bounded_runs(comm: Comm, buf: Buffer, layout: Layout, length: int, tag: int) -> None:
+def length_of(case: Case) -> int:
+    """The number of blocks of a run at which it stops growing."""
+    return bounded_length(case.layout, case.itemsize, case.parameters.get("run_bytes", RUN_BYTES))
+
+
+def gather_bounded_runs(comm: Comm, buf: Buffer, layout: Layout, tag: int, *, run_bytes: int = RUN_BYTES) -> None:
     """Fill `buf` with the blocks of all ranks; the rank's own block is already there."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    spare = new_scratch(buf, _longest_wrapped(layout, length, rank))
+    p, rank, length = comm.Get_size(), comm.Get_rank(), bounded_length(layout, buf.itemsize, run_bytes)
+    spare = spare_memory(buf, _longest_wrapped(layout, length, rank))
     for skip, first, count in steps(length, p):
         out, into = (rank + first) % p, (rank + first + skip) % p
         outgoing, incoming = (_run(layout, buf, start, count, spare) for start in (out, into))
@@ -80,19 +84,11 @@ def gather_bounded_runs(comm: Comm, buf: Buffer, layout: Layout, length: int, ta
             buf[0 : layout.start(into + count - p)] = incoming[tail : incoming.size]
 
 
-def bounded(length: Callable[[Case], int]) -> ScheduleAndScratch:
-    """The schedule and scratch of `gather_bounded_runs` for blocks of any size."""
-
-    def schedule(case: Case) -> Iterator[Round]:
-        p, layout = case.p, case.layout
-        for skip, first, count in steps(length(case), p):
-            sizes = [(r, layout.around((r + first) % p, count) * case.itemsize) for r in range(p)]
-            yield without_empty(Transfer(r, (r - skip) % p, nbytes) for r, nbytes in sizes)
-
-    def scratch(case: Case, rank: int) -> int:
-        return _longest_wrapped(case.layout, length(case), rank) * case.itemsize
-
-    return ScheduleAndScratch(schedule=schedule, scratch=scratch)
+def bounded_schedule(case: Case) -> Iterator[Round]:
+    p, layout = case.p, case.layout
+    for skip, first, count in steps(length_of(case), p):
+        sizes = [(r, layout.around((r + first) % p, count) * case.itemsize) for r in range(p)]
+        yield without_empty(Transfer(r, (r - skip) % p, nbytes) for r, nbytes in sizes)
 
 
 def bounded_rounds(length: int, p: int) -> int:
@@ -104,7 +100,12 @@ def bounded_rounds(length: int, p: int) -> int:
     return ceil_log2(length) + ceil_div(p, length) - 1
 
 
-positive_runs_only: Final = positive("run_bytes")
+BOUNDED_CLAIMS: Final = Claims(
+    schedule=bounded_schedule,
+    scratch=lambda case, rank: _longest_wrapped(case.layout, length_of(case), rank) * case.itemsize,
+    why_unsupported=positive("run_bytes"),
+)
+"""The claims of `gather_bounded_runs` for blocks of any size."""
 
 
 def _run(layout: Layout, buf: Buffer, start: int, count: int, spare: Buffer) -> Buffer:

@@ -12,11 +12,12 @@ combine one half each, and the folded rank sends its half.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final, Literal, TypeAlias
 
-from collectives.catalogue.algorithm import Case
+from collectives.catalogue.algorithm import Case, Claims
 from collectives.catalogue.conditions import one_of
-from collectives.catalogue.schedule import Transfer, without_empty
+from collectives.catalogue.schedule import Seconds, Transfer, message, without_empty
 from collectives.patterns.reductions import combine_in_order
 from collectives.tools.messages import exchange, receive, send
 from collectives.tools.numbers import floor_log2
@@ -30,7 +31,6 @@ unknown_rank: Final = one_of("remaining", "even", "odd")
 
 
 def fold_of(case: Case) -> Fold:
-    """The fold of a case."""
     return Fold(case.p, remaining=case.parameters.get("remaining", "even"))
 
 
@@ -69,16 +69,14 @@ class Fold:
             return 2 * index + 1
         return self.keep if self.keep // 2 == index else 2 * index
 
-    def ranks(self, index: int, count: int) -> tuple[int, int]:
-        """The range (first, end) of ranks that belong to `count` indices from `index` on.
+    def ranks(self, first: int, end: int) -> tuple[int, int]:
+        """The range (first, end) of ranks that belong to a range of indices.
 
         Two ranks belong to each of the first `excess` indices, one rank to each other index.
         """
-        end = index + count
-        return index + min(index, self.excess), end + min(end, self.excess)
+        return first + min(first, self.excess), end + min(end, self.excess)
 
     def stays(self, rank: int) -> bool:
-        """Whether a rank remains."""
         return self.rank(self.index(rank)) == rank
 
     def neighbor(self, rank: int) -> int | None:
@@ -132,19 +130,32 @@ def fold_away(comm: Comm, own: Buffer, result: Buffer | None, tag: int) -> None:
 
 
 def fold_in_round(fold: Fold, nbytes: int) -> list[Transfer]:
-    """The round of `fold_in`."""
     stay = (fold.rank(v) for v in range(fold.excess))
     return without_empty(Transfer(r ^ 1, r, nbytes, nbytes) for r in stay)
 
 
 def fold_out_round(fold: Fold, nbytes: int) -> list[Transfer]:
-    """The round of `fold_out`."""
     stay = (fold.rank(v) for v in range(fold.excess))
     return without_empty(Transfer(r, r ^ 1, nbytes) for r in stay)
 
 
+def folded_claims(fold_of: Callable[[Case], Fold], exchanges: Callable[[Case], int]) -> Claims:
+    """The closed forms of an allreduce in which the remaining ranks exchange whole operands, `exchanges(case)` times."""
+
+    def sent(case: Case, rank: int) -> int:
+        fold = fold_of(case)
+        return (exchanges(case) + (fold.neighbor(rank) is not None)) * case.m if fold.stays(rank) else case.m
+
+    def time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
+        return (exchanges(case) + (2 if fold_of(case).excess else 0)) * message(case.m, t_s, t_w)
+
+    def combined(case: Case) -> int:
+        return (exchanges(case) + (fold_of(case).excess > 0)) * case.m
+
+    return Claims(closed_sent=sent, closed_time=time, closed_combined=combined)
+
+
 def fold_halves_rounds(fold: Fold, elements: int, itemsize: int) -> list[list[Transfer]]:
-    """The rounds of `fold_halves`."""
     low = elements // 2 * itemsize
     high = elements * itemsize - low
     pairs = range(0, 2 * fold.excess, 2)

@@ -1,25 +1,91 @@
-"""Vector halving with distance halving: shared code of reduce_scatter and reduce_scatter_block.
+"""Vector halving, and its use with distance halving: shared code of reduce_scatter and reduce_scatter_block.
 
-The remaining ranks (`folding`) are halved repeatedly: each rank sends its counterpart in the other half the blocks of
-that half, and combines the blocks that it receives. At the end the rank with index v has the result of its own block. If it
-has a folded neighbor, it also has the result of the neighbor's block, and sends it there. Distant ranks combine first, so
-the op must be commutative.
+Two ranks that hold the same blocks split them: each sends the blocks that the other keeps, and combines the received blocks
+with those that it keeps (`exchange_halves`).
+
+With distance halving, the remaining ranks (`folding`) are halved repeatedly: each rank sends its counterpart in the other
+half the blocks of that half, and combines the blocks that it receives. At the end the rank with index v has the result of
+its own block. If it has a folded neighbor, it also has the result of the neighbor's block, and sends it there. Distant ranks
+combine first, so the op must be commutative.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final, TypeAlias
 
 from collectives.catalogue.algorithm import Case, Claims
 from collectives.catalogue.conditions import all_of, commutative_only
-from collectives.catalogue.schedule import Round, Seconds, Transfer, without_empty
+from collectives.catalogue.schedule import Round, Transfer, without_empty
 from collectives.patterns.folding import Fold, Remaining, fold_away, fold_in, fold_in_round, fold_of, unknown_rank
-from collectives.patterns.reductions import combine_in_order, equal_block
-from collectives.tools.blocks import Layout, copy_of, scratch
+from collectives.patterns.reductions import combine_in_order, equal_block_claims
+from collectives.tools.blocks import Layout, copy_of, spare_memory
 from collectives.tools.messages import exchange, send
 from collectives.tools.numbers import ceil_log2, is_power_of_two
 from collectives.tools.protocol import Buffer, Comm, Op
+
+KeptBlocks: TypeAlias = Callable[[int, int], tuple[int, int]]
+"""The range (first, end) of blocks that index v keeps when it exchanges with the index that differs in bit k."""
+
+
+def exchange_halves(
+    comm: Comm,
+    held: Buffer,
+    spare: Buffer,
+    layout: Layout,
+    fold: Fold,
+    bits: Iterable[int],
+    kept: KeptBlocks,
+    op: Op,
+    tag: int,
+) -> None:
+    """For each bit, exchange with the index that differs in it, and combine the received blocks with those kept."""
+    v = fold.index(comm.Get_rank())
+    for k in bits:
+        other = v ^ (1 << k)
+        mine, theirs = layout.block(held, *kept(v, k)), layout.block(held, *kept(other, k))
+        incoming = spare[0 : mine.size]
+        exchange(comm, theirs, fold.rank(other), incoming, fold.rank(other), tag)
+        combine_in_order(op, mine, incoming, other_is_left=other < v)
+
+
+def exchange_halves_schedule(
+    layout: Layout, itemsize: int, fold: Fold, bits: Iterable[int], kept: KeptBlocks
+) -> Iterator[Round]:
+    for k in bits:
+        ranges = [(v, kept(v, k)) for v in range(fold.core)]
+        sizes = [(v, layout.size(*own) * itemsize, layout.start(own[0]) * itemsize) for v, own in ranges]
+        yield without_empty(Transfer(fold.rank(v ^ (1 << k)), fold.rank(v), n, n, start) for v, n, start in sizes)
+
+
+def span(v: int, k: int, d: int) -> tuple[int, int]:
+    """The blocks out of 2^d, first and end, that v still holds after k steps with distance doubling.
+
+    >>> [span(v, 1, 2) for v in range(4)], [span(v, 2, 2) for v in range(4)]
+    ([(0, 2), (2, 4), (0, 2), (2, 4)], [(0, 1), (2, 3), (1, 2), (3, 4)])
+    """
+    first = sum(((v >> j) & 1) << (d - 1 - j) for j in range(k))
+    return first, first + (1 << (d - k))
+
+
+def folded_scratch(spare: Callable[[Layout, Fold, int], int]) -> Callable[[Case, int], int]:
+    """A copy of the operand, unless in place, and `spare` elements for received data; none on folded ranks."""
+
+    def scratch(case: Case, rank: int) -> int:
+        layout, fold = case.layout, fold_of(case)
+        if case.p == 1 or not fold.stays(rank):
+            return 0
+        copied = 0 if case.in_place else layout.size(0, case.p)
+        return (copied + spare(layout, fold, rank)) * case.itemsize
+
+    return scratch
+
+
+# Distance halving ----------------------------------------------------------------------------------------------------
+
+
+def _kept(fold: Fold) -> KeptBlocks:
+    return lambda v, k: fold.ranks(v & -(1 << k), (v & -(1 << k)) + (1 << k))
 
 
 def scatter_halves(
@@ -36,15 +102,9 @@ def scatter_halves(
         fold_away(comm, own, result, tag)
         return
     held = recvbuf if sendbuf is None else copy_of(sendbuf)
-    spare = scratch(held, _spare(layout, fold, rank))
+    spare = spare_memory(held, _spare(layout, fold, rank))
     fold_in(comm, fold, held, spare, op, tag)
-    v = fold.index(rank)
-    for k in reversed(range(fold.dimension)):
-        other = v ^ (1 << k)
-        mine, theirs = (layout.block(held, *fold.ranks(side & -(1 << k), 1 << k)) for side in (v, other))
-        incoming = spare[0 : mine.size]
-        exchange(comm, theirs, fold.rank(other), incoming, fold.rank(other), tag)
-        combine_in_order(op, mine, incoming, other_is_left=other < v)
+    exchange_halves(comm, held, spare, layout, fold, reversed(range(fold.dimension)), _kept(fold), op, tag)
     neighbor = fold.neighbor(rank)
     if neighbor is not None:
         send(comm, layout.block(held, neighbor), neighbor, tag)
@@ -52,53 +112,26 @@ def scatter_halves(
 
 
 def halves_schedule(case: Case) -> Iterator[Round]:
-    """The schedule of `scatter_halves`."""
     layout, itemsize, fold = case.layout, case.itemsize, fold_of(case)
     yield fold_in_round(fold, layout.size(0, case.p) * itemsize)
-    for k in reversed(range(fold.dimension)):
-        kept = [(v, fold.ranks(v & -(1 << k), 1 << k)) for v in range(fold.core)]
-        sizes = [(v, layout.size(*own) * itemsize, layout.start(own[0]) * itemsize) for v, own in kept]
-        yield without_empty(Transfer(fold.rank(v ^ (1 << k)), fold.rank(v), n, n, start) for v, n, start in sizes)
+    yield from exchange_halves_schedule(layout, itemsize, fold, reversed(range(fold.dimension)), _kept(fold))
     stay = [fold.rank(v) for v in range(fold.excess)]
     yield without_empty(Transfer(r, r ^ 1, layout.size(r ^ 1) * itemsize) for r in stay)
-
-
-def halves_scratch(case: Case, rank: int) -> int:
-    """A copy of the operand, unless in place, and a buffer for received data; none on folded ranks."""
-    layout, fold = case.layout, fold_of(case)
-    if case.p == 1 or not fold.stays(rank):
-        return 0
-    copied = 0 if case.in_place else layout.size(0, case.p)
-    return (copied + _spare(layout, fold, rank)) * case.itemsize
-
-
-def halves_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
-    """Half of all blocks, then a quarter, and so on; None unless blocks are equal and p is a power of two."""
-    block = equal_block(case)
-    if block is None or not is_power_of_two(case.p):
-        return None
-    return ceil_log2(case.p) * t_s + (case.p - 1) * block * t_w if block else 0
-
-
-def halves_combined(case: Case) -> int | None:
-    """Bytes combined on the longest path; None unless blocks are equal and p is a power of two."""
-    block = equal_block(case)
-    return (case.p - 1) * block if block is not None and is_power_of_two(case.p) else None
 
 
 def _spare(layout: Layout, fold: Fold, rank: int) -> int:
     """Elements of the longest message to combine: a vector from a neighbor, otherwise the blocks of the rank's half."""
     if fold.neighbor(rank) is not None:
         return layout.size(0, layout.p)
-    half = fold.core // 2
-    return layout.size(*fold.ranks(fold.index(rank) & -half, half))
+    return layout.size(*_kept(fold)(fold.index(rank), fold.dimension - 1))
 
 
-HALVING_CLAIMS: Final = Claims(
-    schedule=halves_schedule,
-    scratch=halves_scratch,
-    why_unsupported=all_of(unknown_rank, commutative_only),
-    closed_time=halves_time,
-    closed_combined=halves_combined,
+# Half of all blocks, then a quarter, and so on.
+EQUAL_HALVES: Final = equal_block_claims(
+    lambda case: ceil_log2(case.p), lambda case: case.p - 1, lambda case: is_power_of_two(case.p)
+)
+
+HALVING_CLAIMS: Final = EQUAL_HALVES | Claims(
+    schedule=halves_schedule, scratch=folded_scratch(_spare), why_unsupported=all_of(unknown_rank, commutative_only)
 )
 """The claims of reduce_scatter and reduce_scatter_block with this code."""

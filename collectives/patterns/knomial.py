@@ -82,7 +82,7 @@ def full_rounds(case: Case) -> int | None:
     """Number of rounds if p is a power of k; None for other p."""
     k = case.parameters.get("k", RADIX)
     depth = levels(case.p, k)
-    return (depth * (k - 1) if case.m else 0) if k**depth == case.p else None
+    return depth * (k - 1) if k**depth == case.p else None
 
 
 def full_message_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
@@ -94,4 +94,4 @@ def full_message_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
 def full_blocks_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
     """Time of a gather or scatter of blocks of m bytes if p is a power of k."""
     rounds = full_rounds(case)
-    return None if rounds is None else rounds * t_s + (case.p - 1) * case.m * t_w
+    return None if rounds is None else (rounds * t_s + (case.p - 1) * case.m * t_w) * (case.m > 0)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import Any, TypedDict
+from typing import Any
 
-from collectives.catalogue.algorithm import Case
-from collectives.catalogue.schedule import Round, Rounds, Seconds, Transfer
+from collectives.catalogue.algorithm import Case, Claims
+from collectives.catalogue.schedule import Round, Seconds, Transfer
 from collectives.tools.costs import Costs, hashable, send_times, unsupported_costs
 from collectives.tools.messages import receive, send
 from collectives.tools.protocol import Buffer, Comm
@@ -49,14 +49,6 @@ class OrderedTree:
         return arrived
 
 
-class TreeClaims(TypedDict):
-    """The claims of a broadcast down a tree, for use with rounds and time where these are known."""
-
-    schedule: Callable[[Case], Rounds]
-    why_unsupported: Callable[[Case], str | None]
-    closed_sent: Callable[[Case, int], int | None]
-
-
 class Trees:
     """The trees that a rule computes from each rank's time to send and from the root.
 
@@ -75,7 +67,6 @@ class Trees:
         return self._tree(hashable(costs), p, root, nbytes)
 
     def of_case(self, case: Case) -> OrderedTree:
-        """The tree of a case."""
         return self.of(case.parameters.get("costs", EQUAL_COSTS), case.p, case.root, case.m)
 
     def time_by_costs(self, case: Case) -> Seconds:
@@ -84,9 +75,9 @@ class Trees:
         return max(self.of_case(case).arrivals(times)) if case.m else 0
 
     @property
-    def claims(self) -> TreeClaims:
+    def claims(self) -> Claims:
         """The claims in the model, where all messages cost the same."""
-        return TreeClaims(schedule=self._schedule, why_unsupported=valid_costs_only, closed_sent=self._sent)
+        return Claims(schedule=self._schedule, why_unsupported=valid_costs_only, closed_sent=self._sent)
 
     def _schedule(self, case: Case) -> Iterator[Round]:
         for source, dest in self.of_case(case).edges if case.m else ():

@@ -14,10 +14,10 @@ from typing import Final, Literal, TypeAlias
 from collectives.catalogue.algorithm import Case, Claims
 from collectives.catalogue.closed_forms import all_but_own
 from collectives.catalogue.conditions import all_of, commutative_only, one_of
-from collectives.catalogue.schedule import Round, Seconds, Transfer, message, without_empty
+from collectives.catalogue.schedule import Round, Transfer, without_empty
 from collectives.patterns.pairs.rounds import pair_rounds, partner
-from collectives.patterns.reductions import combine, equal_block
-from collectives.tools.blocks import Layout, load, scratch
+from collectives.patterns.reductions import combine, equal_block_claims
+from collectives.tools.blocks import Layout, load, spare_memory
 from collectives.tools.messages import exchange
 from collectives.tools.protocol import Buffer, Comm, Op
 
@@ -44,7 +44,7 @@ def scatter_pairs(
         held = layout.block(recvbuf, rank)
     else:
         load(held, layout.block(sendbuf, rank))
-    spare = scratch(recvbuf, held.size if p > 1 else 0)
+    spare = spare_memory(recvbuf, held.size if p > 1 else 0)
     for i in range(_rounds(p, partners)):
         to, source = _partners(rank, i, p, partners)
         if to is not None and source is not None:
@@ -71,7 +71,6 @@ def _chosen_partners(case: Case) -> Partners:
 
 
 def scatter_pairs_schedule(case: Case) -> Iterator[Round]:
-    """The schedule of `scatter_pairs`."""
     p, layout = case.p, case.layout
     for i in range(_rounds(p, _chosen_partners(case))):
         pairs = ((r, _partners(r, i, p, _chosen_partners(case))[1]) for r in range(p))
@@ -94,26 +93,16 @@ def scatter_pairs_rounds(case: Case) -> int | None:
     return None if case.layout.largest else 0
 
 
-def scatter_pairs_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
-    """Time for equal blocks; None for others."""
-    block = equal_block(case)
-    return None if block is None else _rounds(case.p, _chosen_partners(case)) * message(block, t_s, t_w)
-
-
-def scatter_pairs_combined(case: Case) -> int | None:
-    """Bytes combined on the longest path for equal blocks; None for others."""
+def _rounds_of(case: Case) -> int:
     # An idle rank cannot start its next round early: its partner of the next round is still busy in this one.
-    block = equal_block(case)
-    return None if block is None else _rounds(case.p, _chosen_partners(case)) * block
+    return _rounds(case.p, _chosen_partners(case))
 
 
-PAIRWISE_CLAIMS: Final = Claims(
+PAIRWISE_CLAIMS: Final = equal_block_claims(_rounds_of, _rounds_of) | Claims(
     schedule=scatter_pairs_schedule,
     scratch=scatter_pairs_scratch,
     why_unsupported=all_of(one_of("partners", "tournament", "spread"), commutative_only),
     closed_rounds=scatter_pairs_rounds,
     closed_sent=all_but_own,
-    closed_time=scatter_pairs_time,
-    closed_combined=scatter_pairs_combined,
 )
 """The claims of reduce_scatter and reduce_scatter_block with this code."""

@@ -20,20 +20,10 @@ from collections.abc import Iterator
 from collectives.catalogue.algorithm import Case
 from collectives.catalogue.schedule import Round, Seconds, Transfer, without_empty
 from collectives.patterns.folding import Fold
-from collectives.patterns.reductions import combine_in_order
+from collectives.patterns.halving import exchange_halves, exchange_halves_schedule, span
 from collectives.tools.blocks import Layout
 from collectives.tools.messages import exchange, receive, send
 from collectives.tools.protocol import Buffer, Comm, Op
-
-
-def span(v: int, k: int, d: int) -> tuple[int, int]:
-    """The pieces, first and end, in the range of v after k of d steps.
-
-    >>> [span(v, 1, 2) for v in range(4)], [span(v, 2, 2) for v in range(4)]
-    ([(0, 2), (2, 4), (0, 2), (2, 4)], [(0, 1), (2, 3), (1, 2), (3, 4)])
-    """
-    first = sum(((v >> j) & 1) << (d - 1 - j) for j in range(k))
-    return first, first + (1 << (d - k))
 
 
 def spare_size(pieces: Layout, fold: Fold, rank: int, *, halves: bool = False) -> int:
@@ -49,14 +39,8 @@ def spare_size(pieces: Layout, fold: Fold, rank: int, *, halves: bool = False) -
 
 def halve(comm: Comm, held: Buffer, spare: Buffer, pieces: Layout, fold: Fold, op: Op, tag: int) -> None:
     """Leave the result of the rank's own piece in that piece of `held`."""
-    d, v = fold.dimension, fold.index(comm.Get_rank())
-    for k in range(d):
-        other = v ^ (1 << k)
-        mine = pieces.block(held, *span(v, k + 1, d))
-        theirs = pieces.block(held, *span(other, k + 1, d))
-        incoming = spare[0 : mine.size]
-        exchange(comm, theirs, fold.rank(other), incoming, fold.rank(other), tag)
-        combine_in_order(op, mine, incoming, other_is_left=other < v)
+    d = fold.dimension
+    exchange_halves(comm, held, spare, pieces, fold, range(d), lambda v, k: span(v, k + 1, d), op, tag)
 
 
 def double(comm: Comm, held: Buffer, pieces: Layout, fold: Fold, tag: int) -> None:
@@ -94,14 +78,10 @@ def collect(comm: Comm, held: Buffer, pieces: Layout, fold: Fold, root: int, tag
 def halve_schedule(pieces: Layout, itemsize: int, fold: Fold) -> Iterator[Round]:
     """The schedule of `halve`: a rank combines all data that it receives."""
     d = fold.dimension
-    for k in range(d):
-        kept = [(v, span(v, k + 1, d)) for v in range(fold.core)]
-        sizes = [(v, pieces.size(*own) * itemsize, pieces.start(own[0]) * itemsize) for v, own in kept]
-        yield without_empty(Transfer(fold.rank(v ^ (1 << k)), fold.rank(v), n, n, start) for v, n, start in sizes)
+    return exchange_halves_schedule(pieces, itemsize, fold, range(d), lambda v, k: span(v, k + 1, d))
 
 
 def double_schedule(pieces: Layout, itemsize: int, fold: Fold) -> Iterator[Round]:
-    """The schedule of `double`."""
     d = fold.dimension
     for k in reversed(range(d)):
         sizes = [(v, pieces.size(*span(v, k + 1, d)) * itemsize) for v in range(fold.core)]

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from collectives.catalogue.algorithm import Algorithm, Case, Claims
 from collectives.catalogue.composite import AlgorithmCase, sequential_claims
 from collectives.catalogue.family import chosen, defaults_of
-from collectives.tools.blocks import Layout, scratch
+from collectives.tools.blocks import Layout, spare_memory
 from collectives.tools.protocol import Buffer, Comm, Op
 
 
@@ -37,7 +37,7 @@ def reduce_then_scatterv(
         reduce.run(comm, None, own, op=op, root=0, tag=tag)
         scatterv.run(comm, own, None, *counts, root=0, tag=tag)
     else:
-        whole = scratch(sendbuf, sendbuf.size)
+        whole = spare_memory(sendbuf, sendbuf.size)
         reduce.run(comm, sendbuf, whole, op=op, root=0, tag=tag)
         scatterv.run(comm, whole, result, *counts, root=0, tag=tag)
 

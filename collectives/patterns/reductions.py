@@ -8,10 +8,11 @@ same operands compute the same result, including rounding.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from collectives.catalogue.algorithm import Case
+from collectives.catalogue.algorithm import Case, Claims
+from collectives.catalogue.schedule import Seconds
 from collectives.tools.blocks import Layout, check_same_size, required
 from collectives.tools.messages import receive, send
 from collectives.tools.protocol import Buffer, Comm, Op
@@ -97,6 +98,25 @@ def equal_block(case: Case) -> int | None:
     """Bytes of a block if all are equal, otherwise None."""
     largest = case.layout.largest
     return largest * case.itemsize if largest * case.p == case.layout.size(0, case.p) else None
+
+
+def equal_block_claims(
+    rounds: Callable[[Case], int], blocks: Callable[[Case], int], covers: Callable[[Case], bool] = lambda case: True
+) -> Claims:
+    """The closed forms of a reduce_scatter of equal blocks; none for other cases, and for those that `covers` excludes.
+
+    In `rounds(case)` rounds a rank that never waits sends, and combines, `blocks(case)` blocks.
+    """
+
+    def combined(case: Case) -> int | None:
+        block = equal_block(case)
+        return blocks(case) * block if block is not None and covers(case) else None
+
+    def time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
+        nbytes = combined(case)
+        return rounds(case) * t_s + nbytes * t_w if nbytes else nbytes
+
+    return Claims(closed_time=time, closed_combined=combined)
 
 
 class _Add:

@@ -21,7 +21,7 @@ from collectives.catalogue.closed_forms import all_but_own
 from collectives.catalogue.conditions import commutative_only
 from collectives.catalogue.schedule import Round, Seconds, message
 from collectives.patterns.reductions import combine
-from collectives.tools.blocks import Layout, load, scratch
+from collectives.tools.blocks import Layout, load, spare_memory
 from collectives.tools.messages import exchange
 from collectives.tools.protocol import Buffer, Comm, Op
 
@@ -30,7 +30,7 @@ def reduce_around(comm: Comm, data: Buffer, layout: Layout, op: Op, tag: int) ->
     """Return the result of block r of all ranks, on rank r; `data` is not modified."""
     p, rank = comm.Get_size(), comm.Get_rank()
     left, right = (rank - 1) % p, (rank + 1) % p
-    spares = [scratch(data, layout.largest) for _ in range(min(2, p - 1))]
+    spares = [spare_memory(data, layout.largest) for _ in range(min(2, p - 1))]
     partial = layout.block(data, left)
     for k in range(p - 1):
         block = layout.block(data, (rank - k - 2) % p)
@@ -56,7 +56,6 @@ def gather_around(comm: Comm, buf: Buffer, layout: Layout, tag: int) -> None:
 
 
 def reduce_around_schedule(layout: Layout, itemsize: int) -> Iterator[Round]:
-    """The schedule of `reduce_around`."""
     p, ranks, starts = layout.p, np.arange(layout.p), starts_twice(layout, itemsize)
     for k in range(p - 1):
         block = (ranks - k - 1) % p
@@ -65,7 +64,6 @@ def reduce_around_schedule(layout: Layout, itemsize: int) -> Iterator[Round]:
 
 
 def gather_around_schedule(layout: Layout, itemsize: int) -> Iterator[Round]:
-    """The schedule of `gather_around`."""
     p, ranks, sizes = layout.p, np.arange(layout.p), np.diff(starts_twice(layout, itemsize))
     for k in range(p - 1):
         yield nonempty_round(ranks, (ranks + 1) % p, sizes[(ranks - k) % p])
@@ -96,11 +94,6 @@ def all_but_right(case: Case, rank: int) -> int:
     return all_but_own(case, (rank + 1) % case.p)
 
 
-def around_rounds(case: Case) -> int:
-    """Number of rounds: the hops of the largest block, 0 if all blocks are empty."""
-    return case.p - 1 if case.layout.largest else 0
-
-
 def around_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
     """Time of the largest block's hops."""
     return (case.p - 1) * message(case.layout.largest * case.itemsize, t_s, t_w)
@@ -108,7 +101,6 @@ def around_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
 
 GATHER_AROUND_CLAIMS: Final = Claims(
     schedule=lambda case: gather_around_schedule(case.layout, case.itemsize),
-    closed_rounds=around_rounds,
     closed_sent=all_but_right,
     closed_time=around_time,
 )
@@ -118,7 +110,6 @@ REDUCE_AROUND_CLAIMS: Final = Claims(
     schedule=lambda case: reduce_around_schedule(case.layout, case.itemsize),
     scratch=lambda case, rank: around_scratch(case.layout, case.itemsize),
     why_unsupported=commutative_only,
-    closed_rounds=around_rounds,
     closed_sent=all_but_own,
     closed_time=around_time,
     closed_combined=lambda case: (case.p - 1) * case.layout.largest * case.itemsize,

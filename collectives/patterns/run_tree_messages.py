@@ -7,29 +7,16 @@ root of the tree then sends the result to the root of the call, if these are dif
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, TypedDict
+from typing import Any
 
-from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.algorithm import Algorithm, Case, Claims
 from collectives.catalogue.family import chosen, member
-from collectives.catalogue.schedule import Round, Rounds, Seconds, Transfer, message
+from collectives.catalogue.schedule import Round, Seconds, Transfer, message
 from collectives.patterns.reductions import combine_in_order, operand, send_to_root
 from collectives.patterns.run_trees import PlacedTree, RunTree
-from collectives.tools.blocks import copy_of, load, required, scratch
+from collectives.tools.blocks import copy_of, load, required, spare_memory
 from collectives.tools.messages import receive, send
 from collectives.tools.protocol import Buffer, Comm, Op
-
-
-class DownClaims(TypedDict):
-    """Claims of a broadcast: schedule and bytes sent. The algorithm adds rounds and time."""
-
-    schedule: Callable[[Case], Rounds]
-    closed_sent: Callable[[Case, int], int]
-
-
-class UpClaims(DownClaims):
-    """Claims of a reduction: schedule, bytes sent and scratch memory. The algorithm adds rounds and time."""
-
-    scratch: Callable[[Case, int], int]
 
 
 def send_down(comm: Comm, buf: Buffer, tree: PlacedTree, tag: int) -> None:
@@ -64,7 +51,7 @@ def combine_up(
     elif node.children:
         held = copy_of(held)
     if node.children:
-        spare = scratch(held, held.size)
+        spare = spare_memory(held, held.size)
         for child in reversed(node.children):
             receive(comm, spare, placed.rank(child.position), tag)
             combine_in_order(op, held, spare, other_is_left=child.position < position)
@@ -85,33 +72,25 @@ def tree_bcast(module: str, tree: Callable[..., RunTree], **claims: Any) -> Algo
 
 
 def tree_reduce(module: str, tree: Callable[..., RunTree], rounds: Callable[[Case], int | None], **claims: Any) -> Algorithm:
-    """Declare the reduce of a module; `rounds` is the number of rounds to the top of the tree, 0 without data."""
+    """Declare the reduce of a module; `rounds` is the number of rounds to the top of the tree.
+
+    `claims` may contain a schedule in which messages between different ranks share a round.
+    """
 
     def of(case: Case) -> RunTree:
         return tree(**chosen(tree, case))
 
-    def closed_rounds(case: Case) -> int | None:
-        known = rounds(case)
-        return None if known is None else known + (case.m > 0 and top_of(of(case), case) != case.root)
-
     def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
-        known = closed_rounds(case)
-        return None if known is None else known * message(case.m, t_s, t_w)
+        known = rounds(case)
+        return None if known is None else (known + (top_of(of(case), case) != case.root)) * message(case.m, t_s, t_w)
 
     def closed_combined(case: Case) -> int | None:
         known = rounds(case)
         return None if known is None else known * case.m
 
-    @member(
-        module,
-        tree,
-        in_order=True,
-        closed_rounds=closed_rounds,
-        closed_time=closed_time,
-        closed_combined=closed_combined,
-        **up_claims(of),
-        **claims,
-    )
+    forms = Claims(closed_time=closed_time, closed_combined=closed_combined)
+
+    @member(module, tree, in_order=True, **{**up_claims(of), **forms, **claims})
     def run(
         comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, op: Op, root: int = 0, tag: int = 0, **parameters: Any
     ) -> None:
@@ -121,7 +100,7 @@ def tree_reduce(module: str, tree: Callable[..., RunTree], rounds: Callable[[Cas
     return run
 
 
-def down_claims(tree_of: Callable[[Case], RunTree]) -> DownClaims:
+def down_claims(tree_of: Callable[[Case], RunTree]) -> Claims:
     """The schedule and the bytes sent of `send_down`."""
 
     def schedule(case: Case) -> Iterator[Round]:
@@ -132,10 +111,10 @@ def down_claims(tree_of: Callable[[Case], RunTree]) -> DownClaims:
     def sent(case: Case, rank: int) -> int:
         return len(PlacedTree(tree_of(case), case.root, case.p).node(rank).children) * case.m
 
-    return DownClaims(schedule=schedule, closed_sent=sent)
+    return Claims(schedule=schedule, closed_sent=sent)
 
 
-def up_claims(tree_of: Callable[[Case], RunTree]) -> UpClaims:
+def up_claims(tree_of: Callable[[Case], RunTree]) -> Claims:
     """The schedule, scratch and bytes sent of `combine_up`."""
 
     def schedule(case: Case) -> Iterator[Round]:
@@ -155,7 +134,7 @@ def up_claims(tree_of: Callable[[Case], RunTree]) -> UpClaims:
     def sent(case: Case, rank: int) -> int:
         return case.m if rank != top_of(tree_of(case), case) or rank != case.root else 0
 
-    return UpClaims(schedule=schedule, scratch=scratch_bytes, closed_sent=sent)
+    return Claims(schedule=schedule, scratch=scratch_bytes, closed_sent=sent)
 
 
 def top_of(tree: RunTree, case: Case) -> int:

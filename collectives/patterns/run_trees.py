@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from collectives.catalogue.algorithm import Case, ScheduleAndScratch
+from collectives.catalogue.algorithm import Case, Claims
 from collectives.catalogue.schedule import Round, Transfer, without_empty
-from collectives.tools.blocks import Layout, required, scratch
+from collectives.tools.blocks import Layout, required, spare_memory
 from collectives.tools.messages import receive, send
 from collectives.tools.protocol import Buffer, Comm
 
@@ -54,7 +54,6 @@ class PlacedTree:
         self.start = (root - tree.root(p)) % p
 
     def node(self, rank: int) -> TreeNode:
-        """The node of a rank."""
         return self.tree.node((rank - self.start) % self.p, self.p)
 
     def rank(self, position: int) -> int:
@@ -86,7 +85,7 @@ def gather_runs_up(
             if end <= layout.p:
                 receive(comm, layout.block(recvbuf, begin, end), tree.rank(child.position), tag)
             else:
-                packed = scratch(recvbuf, layout.around(begin, child.size))
+                packed = spare_memory(recvbuf, layout.around(begin, child.size))
                 receive(comm, packed, tree.rank(child.position), tag)
                 tail = layout.size(begin, layout.p)
                 layout.block(recvbuf, begin, layout.p)[:] = packed[0:tail]
@@ -94,7 +93,7 @@ def gather_runs_up(
         return
     sendbuf = held = required(sendbuf, "a rank that sends its block")
     if node.size > 1:
-        held = scratch(sendbuf, layout.around(tree.rank(node.first), node.size))
+        held = spare_memory(sendbuf, layout.around(tree.rank(node.first), node.size))
         _part(held, layout, tree, node, TreeChild(0, (rank - tree.start) % tree.p, 1))[:] = sendbuf
         for child in reversed(node.children):
             receive(comm, _part(held, layout, tree, node, child), tree.rank(child.position), tag)
@@ -115,14 +114,14 @@ def scatter_runs_down(
             if end <= layout.p:
                 send(comm, layout.block(sendbuf, begin, end), tree.rank(child.position), tag)
             else:
-                packed = scratch(sendbuf, layout.around(begin, child.size))
+                packed = spare_memory(sendbuf, layout.around(begin, child.size))
                 tail = layout.size(begin, layout.p)
                 packed[0:tail] = layout.block(sendbuf, begin, layout.p)
                 packed[tail : packed.size] = layout.block(sendbuf, 0, end - layout.p)
                 send(comm, packed, tree.rank(child.position), tag)
         return
     recvbuf = required(recvbuf, "a rank that receives its block")
-    held = recvbuf if node.size == 1 else scratch(recvbuf, layout.around(tree.rank(node.first), node.size))
+    held = recvbuf if node.size == 1 else spare_memory(recvbuf, layout.around(tree.rank(node.first), node.size))
     receive(comm, held, tree.rank(node.parent), tag)
     for child in node.children:
         send(comm, _part(held, layout, tree, node, child), tree.rank(child.position), tag)
@@ -139,7 +138,7 @@ def _part(held: Buffer, layout: Layout, tree: PlacedTree, node: TreeNode, child:
 # Claims --------------------------------------------------------------------------------------------------------------
 
 
-def run_claims(tree_of: Callable[[Case], PlacedTree], *, up: bool) -> ScheduleAndScratch:
+def run_claims(tree_of: Callable[[Case], PlacedTree], *, up: bool) -> Claims:
     """The schedule and scratch of `gather_runs_up` or, if not `up`, of `scatter_runs_down`."""
 
     def schedule(case: Case) -> Iterator[Round]:
@@ -160,4 +159,4 @@ def run_claims(tree_of: Callable[[Case], PlacedTree], *, up: bool) -> ScheduleAn
         runs = [(tree.rank(child.first), child.size) for child in node.children]
         return sum(layout.around(first, count) * case.itemsize for first, count in runs if first + count > case.p)
 
-    return ScheduleAndScratch(schedule=schedule, scratch=scratch)
+    return Claims(schedule=schedule, scratch=scratch)

@@ -15,14 +15,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from collectives.catalogue.algorithm import Case, Claims, ScheduleAndScratch
+from collectives.catalogue.algorithm import Case, Claims
 from collectives.catalogue.array_round import nonempty_round, starts_twice
 from collectives.catalogue.closed_forms import all_but_own
 from collectives.catalogue.conditions import commutative_only
-from collectives.catalogue.schedule import Round, Seconds
-from collectives.patterns.reductions import combine_in_order, equal_block
-from collectives.tools.blocks import Layout
-from collectives.tools.blocks import scratch as new_scratch
+from collectives.catalogue.schedule import Round
+from collectives.patterns.reductions import combine_in_order, equal_block_claims
+from collectives.tools.blocks import Layout, spare_memory
 from collectives.tools.messages import exchange
 from collectives.tools.protocol import Buffer, Comm, Op
 
@@ -34,7 +33,7 @@ def gather_runs(skips: Skips, comm: Comm, recvbuf: Buffer, layout: Layout, tag: 
     """Fill `recvbuf` with the blocks of all ranks; the rank's own block is already there."""
     rank = comm.Get_rank()
     # The run of rank 0 starts with block 0, so it is gathered in place. The other ranks rotate theirs at the end.
-    run = recvbuf if rank == 0 else new_scratch(recvbuf, layout.size(0, layout.p))
+    run = recvbuf if rank == 0 else spare_memory(recvbuf, layout.size(0, layout.p))
     if rank > 0:
         run[0 : layout.size(rank)] = layout.block(recvbuf, rank)
     grow(comm, run, layout, skips(layout.p), tag)
@@ -54,7 +53,7 @@ def grow(comm: Comm, run: Buffer, layout: Layout, skips: Sequence[int], tag: int
 def shrink(comm: Comm, run: Buffer, layout: Layout, skips: Sequence[int], op: Op, tag: int) -> None:
     """Leave the result of the rank's block at the start of `run`: the operand, rotated so that this block is first."""
     p, rank = comm.Get_size(), comm.Get_rank()
-    spare = new_scratch(run, longest_message(layout, skips, rank))
+    spare = spare_memory(run, longest_message(layout, skips, rank))
     for held, after in reversed(list(pairwise(skips))):
         outgoing = run[layout.around(rank, held) : layout.around(rank, after)]
         incoming = spare[0 : layout.around(rank, after - held)]
@@ -65,7 +64,7 @@ def shrink(comm: Comm, run: Buffer, layout: Layout, skips: Sequence[int], op: Op
 
 def rotated(data: Buffer, layout: Layout, rank: int) -> Any:
     """A copy of all blocks in scratch memory, from the rank's own block on."""
-    run = new_scratch(data, layout.size(0, layout.p))
+    run = spare_memory(data, layout.size(0, layout.p))
     tail = layout.size(rank, layout.p)
     run[0:tail] = layout.block(data, rank, layout.p)
     run[tail : run.size] = layout.block(data, 0, rank)
@@ -103,7 +102,6 @@ def shrinking_schedule(layout: Layout, itemsize: int, skips: Sequence[int]) -> I
 
 
 def growing_schedule(layout: Layout, itemsize: int, skips: Sequence[int]) -> Iterator[Round]:
-    """The schedule of `grow`."""
     p, ranks, starts = layout.p, np.arange(layout.p), starts_twice(layout, itemsize)
     for held, after in pairwise(skips):
         yield nonempty_round(ranks, (ranks - held) % p, starts[ranks + after - held] - starts[ranks])
@@ -118,27 +116,11 @@ def shrinking(skips: Skips) -> Claims:
     def scratch(case: Case, rank: int) -> int:
         return (case.layout.start(case.p) + longest_message(case.layout, skips(case.p), rank)) * case.itemsize
 
-    def time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
-        block = equal_block(case)
-        if block is None:
-            return None
-        return (len(skips(case.p)) - 1) * t_s + (case.p - 1) * block * t_w if block else 0
-
-    def combined(case: Case) -> int | None:
-        block = equal_block(case)
-        return None if block is None else (case.p - 1) * block
-
-    return Claims(
-        schedule=schedule,
-        scratch=scratch,
-        why_unsupported=commutative_only,
-        closed_sent=all_but_own,
-        closed_time=time,
-        closed_combined=combined,
-    )
+    equal = equal_block_claims(lambda case: len(skips(case.p)) - 1, lambda case: case.p - 1)
+    return equal | Claims(schedule=schedule, scratch=scratch, why_unsupported=commutative_only, closed_sent=all_but_own)
 
 
-def growing(skips: Skips) -> ScheduleAndScratch:
+def growing(skips: Skips) -> Claims:
     """The schedule and scratch of `gather_runs` for blocks of any size."""
 
     def schedule(case: Case) -> Iterator[Round]:
@@ -147,7 +129,7 @@ def growing(skips: Skips) -> ScheduleAndScratch:
     def scratch(case: Case, rank: int) -> int:
         return case.layout.size(0, case.p) * case.itemsize if rank > 0 else 0
 
-    return ScheduleAndScratch(schedule=schedule, scratch=scratch)
+    return Claims(schedule=schedule, scratch=scratch)
 
 
 def doubling_skips(p: int) -> list[int]:

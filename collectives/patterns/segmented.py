@@ -7,11 +7,14 @@ only for the segment in front of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 
 from collectives.catalogue.algorithm import Case
-from collectives.catalogue.schedule import Seconds, message
+from collectives.catalogue.schedule import Round, Seconds, Transfer, message
 from collectives.tools.blocks import Layout, segments
+from collectives.tools.messages import exchange
+from collectives.tools.protocol import Buffer, Comm
 
 SEGMENT_BYTES = 65536
 
@@ -29,9 +32,22 @@ def chain_steps(case: Case) -> Iterator[list[tuple[int, int]]]:
         yield [(hop, pieces.size(step - hop) * case.itemsize) for hop in hops]
 
 
-def chain_rounds(case: Case) -> int:
-    """Number of steps along the chain."""
-    return segments_of(case).p + case.p - 2 if case.m and case.p > 1 else 0
+def rounds_by_step(transfers: Iterable[tuple[int, Transfer]]) -> Iterator[Round]:
+    """The rounds of transfers that are given with their steps, in any order."""
+    steps: dict[int, list[Transfer]] = defaultdict(list)
+    for step, transfer in transfers:
+        steps[step].append(transfer)
+    return (steps[step] for step in sorted(steps))
+
+
+def exchange_by_step(
+    comm: Comm, sends: dict[int, tuple[int, Buffer]], receives: dict[int, tuple[int, Buffer]], tag: int
+) -> None:
+    """Send and receive in the order of steps; each step has the rank of the partner, and the data."""
+    for step in sorted(receives.keys() | sends.keys()):
+        dest, outgoing = sends.get(step, (0, None))
+        source, incoming = receives.get(step, (0, None))
+        exchange(comm, outgoing, dest, incoming, source, tag)
 
 
 def chain_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:

@@ -6,12 +6,12 @@ other, since the root has one port. An empty block is not sent.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Final, TypedDict
+from collections.abc import Iterator
+from typing import Final
 
-from collectives.catalogue.algorithm import Case
-from collectives.catalogue.closed_forms import RoundsAndTime, all_but_own, one_message_per_round, other_ranks
-from collectives.catalogue.schedule import LinearPhase, Round, Rounds, Seconds, Transfer, message
+from collectives.catalogue.algorithm import Case, Claims
+from collectives.catalogue.closed_forms import all_but_own
+from collectives.catalogue.schedule import LinearPhase, Round, Seconds, Transfer, message
 from collectives.tools.blocks import Cut, required
 from collectives.tools.messages import receive, send, wait_all
 from collectives.tools.protocol import Buffer, Comm
@@ -56,12 +56,10 @@ def leaves(case: Case) -> list[tuple[int, int]]:
 
 
 def gather_schedule(case: Case) -> Iterator[Round]:
-    """The schedule of a gather."""
     yield LinearPhase(Transfer(rank, case.root, nbytes) for rank, nbytes in leaves(case))
 
 
 def scatter_schedule(case: Case) -> Iterator[Round]:
-    """The schedule of a scatter."""
     yield LinearPhase(Transfer(case.root, rank, nbytes) for rank, nbytes in leaves(case))
 
 
@@ -80,14 +78,5 @@ def sequential_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
     return sum(message(nbytes, t_s, t_w) for _, nbytes in leaves(case))
 
 
-class ScheduleAndSent(TypedDict):
-    """Schedule and bytes sent, for use with rounds and time: `Algorithm(..., **TO_THE_ROOT, **EQUAL)`."""
-
-    schedule: Callable[[Case], Rounds]
-    closed_sent: Callable[[Case, int], int]
-
-
-TO_THE_ROOT: Final = ScheduleAndSent(schedule=gather_schedule, closed_sent=sent_up)
-FROM_THE_ROOT: Final = ScheduleAndSent(schedule=scatter_schedule, closed_sent=sent_down)
-EQUAL: Final = one_message_per_round(other_ranks)
-ANY_SIZE: Final = RoundsAndTime(closed_rounds=lambda case: len(leaves(case)), closed_time=sequential_time)
+TO_THE_ROOT: Final = Claims(schedule=gather_schedule, closed_sent=sent_up)
+FROM_THE_ROOT: Final = Claims(schedule=scatter_schedule, closed_sent=sent_down)

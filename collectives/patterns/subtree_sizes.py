@@ -14,7 +14,7 @@ import numpy as np
 
 from collectives.catalogue.schedule import Round, Transfer
 from collectives.patterns.trees import children, level, parent
-from collectives.tools.blocks import scratch
+from collectives.tools.blocks import spare_memory
 from collectives.tools.messages import receive, send
 from collectives.tools.numbers import ceil_log2
 from collectives.tools.protocol import Buffer, Comm
@@ -27,7 +27,7 @@ def gather_at_leaf(comm: Comm, sendbuf: Buffer, tag: int) -> None:
     below = _exchange_sizes(comm, sendbuf.size, tag)
     held: Any = sendbuf
     if below:
-        held = scratch(sendbuf, sendbuf.size + sum(size for _, size in below))
+        held = spare_memory(sendbuf, sendbuf.size + sum(size for _, size in below))
         held[0 : sendbuf.size] = sendbuf
     start = sendbuf.size
     for child, size in below:
@@ -39,7 +39,7 @@ def gather_at_leaf(comm: Comm, sendbuf: Buffer, tag: int) -> None:
 def scatter_at_leaf(comm: Comm, recvbuf: Buffer, tag: int) -> None:
     """Scatter, at a rank that is not the root."""
     below = _exchange_sizes(comm, recvbuf.size, tag)
-    held: Any = scratch(recvbuf, recvbuf.size + sum(size for _, size in below)) if below else recvbuf
+    held: Any = spare_memory(recvbuf, recvbuf.size + sum(size for _, size in below)) if below else recvbuf
     receive(comm, held, _parent_rank(comm), tag)
     end = held.size
     for child, size in reversed(below):
@@ -56,7 +56,7 @@ def _exchange_sizes(comm: Comm, own: int, tag: int) -> list[tuple[int, int]]:
     """
     v = comm.Get_rank() + 1
     below = children(v, comm.Get_size())
-    sizes = scratch(SIZE, len(below) + 1)
+    sizes = spare_memory(SIZE, len(below) + 1)
     for i, child in enumerate(below):
         receive(comm, sizes[i : i + 1], child - 1, tag)
     sizes[len(below)] = own + sizes[: len(below)].sum()
@@ -74,7 +74,6 @@ def _parent_rank(comm: Comm) -> int:
 
 
 def sizes_schedule(p: int) -> Iterator[Round]:
-    """The schedule of the sizes."""
     for k in range(ceil_log2(p)):
         yield [Transfer(v - 1, parent(v) - 1, 8) for v in level(k, p) if parent(v)]
 

@@ -44,10 +44,6 @@ def schedule(case: Case) -> Rounds | None:
     return _allgather(case).schedule_for(Case(case.p, case.m))
 
 
-def closed_rounds(case: Case) -> int | None:
-    return _allgather(case).rounds(Case(case.p, case.m))
-
-
 def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
     return _allgather(case).time(Case(case.p, case.m), t_s, t_w)
 
@@ -56,7 +52,6 @@ def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
     checks_itself=True,
     schedule=schedule,
     why_unsupported=why_unsupported,
-    closed_rounds=closed_rounds,
     closed_time=closed_time,
     holds=holds_all_items,
 )

@@ -93,11 +93,6 @@ def schedule(case: Case) -> Rounds | None:
     return chosen.schedule_for(its_case)
 
 
-def closed_rounds(case: Case) -> int | None:
-    chosen, its_case = _chosen(case)
-    return chosen.closed_rounds(its_case) if chosen.closed_rounds else None
-
-
 def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
     chosen, its_case = _chosen(case)
     return chosen.closed_time(its_case, t_s, t_w) if chosen.closed_time else None
@@ -108,7 +103,7 @@ def holds(case: Case) -> int:
     return chosen.held(its_case) or 0
 
 
-@algorithm(schedule=schedule, closed_rounds=closed_rounds, closed_time=closed_time, holds=holds)
+@algorithm(schedule=schedule, closed_time=closed_time, holds=holds)
 def split_best(
     group: Comm | Chain,
     color: Any = None,

@@ -24,11 +24,11 @@ from collectives.chain.by_sort import holds_by_sort, split_by_sort
 from collectives.chain.chain import Chain
 from collectives.chain.items import Compares, Widths
 from collectives.chain.meter import NO_METER, ItemMeter, WorkCallback
-from collectives.chain.sort import bitonic
+from collectives.chain.sort.bitonic import sort_bitonic
 from collectives.tools.protocol import Comm
 
 
-@algorithm(schedule=None, holds=partial(holds_by_sort, bitonic.sort_bitonic))
+@algorithm(schedule=None, holds=partial(holds_by_sort, sort_bitonic))
 def split_bitonic(
     group: Comm | Chain,
     color: Any = None,
@@ -41,5 +41,4 @@ def split_bitonic(
     tag: int = 0,
 ) -> Chain | None:
     """Return the chain of the processes with this color, sorted by key and rank; None if the color is UNDEFINED."""
-    sort = bitonic.sort_bitonic
-    return split_by_sort(sort, group, color, key, compare=compare, widths=widths, work=work, meter=meter, tag=tag)
+    return split_by_sort(sort_bitonic, group, color, key, compare=compare, widths=widths, work=work, meter=meter, tag=tag)

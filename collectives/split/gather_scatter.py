@@ -22,11 +22,11 @@ from collectives.chain.by_sort import holds_by_sort, split_by_sort
 from collectives.chain.chain import Chain
 from collectives.chain.items import Compares, Widths
 from collectives.chain.meter import NO_METER, ItemMeter, WorkCallback
-from collectives.chain.sort import gather_scatter
+from collectives.chain.sort.gather_scatter import sort_gather_scatter
 from collectives.tools.protocol import Comm
 
 
-@algorithm(schedule=None, holds=partial(holds_by_sort, gather_scatter.sort_gather_scatter))
+@algorithm(schedule=None, holds=partial(holds_by_sort, sort_gather_scatter))
 def split_gather_scatter(
     group: Comm | Chain,
     color: Any = None,
@@ -39,5 +39,6 @@ def split_gather_scatter(
     tag: int = 0,
 ) -> Chain | None:
     """Return the chain of the processes with this color, sorted by key and rank; None if the color is UNDEFINED."""
-    sort = gather_scatter.sort_gather_scatter
-    return split_by_sort(sort, group, color, key, compare=compare, widths=widths, work=work, meter=meter, tag=tag)
+    return split_by_sort(
+        sort_gather_scatter, group, color, key, compare=compare, widths=widths, work=work, meter=meter, tag=tag
+    )

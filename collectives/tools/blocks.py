@@ -1,7 +1,7 @@
 """Layouts of blocks in a buffer, and scratch memory.
 
 Buffers are one-dimensional numpy arrays or phantoms (see `protocol.Buffer`), so no function here reads contents: blocks
-are slices, copies are slice assignments, and `scratch` allocates memory of the same kind as a given buffer.
+are slices, copies are slice assignments, and `spare_memory` allocates memory of the same kind as a given buffer.
 """
 
 from __future__ import annotations
@@ -129,22 +129,24 @@ Cut: TypeAlias = Callable[[Buffer, int], Layout]
 """Function (buffer, p) -> layout of the root's buffer; only the root calls it, since others may not know the layout."""
 
 scratch_meter: ContextVar[Callable[[int], object] | None] = ContextVar("scratch_meter", default=None)
-"""Callback that receives the bytes of each `scratch` allocation; one per rank, on greenlets and on threads."""
+"""Callback that receives the bytes of each allocation of `spare_memory`; one per rank, on greenlets and on threads."""
 
 
-def scratch(like: Buffer, size: int) -> Any:
+def spare_memory(like: Buffer, size: int) -> Any:
     """Allocate memory for `size` elements of the type that `like` holds."""
-    record = scratch_meter.get()
-    if record is not None:
+    if (record := scratch_meter.get()) is not None:
         record(size * like.itemsize)
     if isinstance(like, np.ndarray):
         return np.empty(size, like.dtype)
     return like.empty(size)  # type: ignore[attr-defined]  # a phantom
 
 
+scratch = spare_memory  # the earlier name
+
+
 def copy_of(buf: Buffer) -> Any:
     """Copy of a buffer in scratch memory."""
-    copy = scratch(buf, buf.size)
+    copy = spare_memory(buf, buf.size)
     copy[0 : buf.size] = buf
     return copy
 
@@ -173,10 +175,8 @@ def cut(buf: Buffer, counts: Sequence[int] | None, displs: Sequence[int] | None,
     if len(starts) != p:
         raise ValueError(f"there must be one displacement for each of the {p} blocks, but there are {len(starts)}")
     for i, start in enumerate(starts):
-        if layout.size(i) and not 0 <= start <= buf.size - layout.size(i):
-            raise ValueError(
-                f"block {i} of {layout.size(i)} elements at {start} is not inside a buffer of {buf.size} elements"
-            )
+        if (size := layout.size(i)) and not 0 <= start <= buf.size - size:
+            raise ValueError(f"block {i} of {size} elements at {start} is not inside a buffer of {buf.size} elements")
     return [buf[start : start + layout.size(i)] for i, start in enumerate(starts)]
 
 

@@ -33,7 +33,7 @@ def failed_claims(algorithm: Algorithm, case: Case, claims: CaseClaims, run: Cas
 
 
 def _memory(algorithm: Algorithm, case: Case, run: CaseRun) -> Iterator[AlgorithmFault]:
-    """Compare the memory: bytes from `blocks.scratch`, or for sorts and splits the items reported to the meter."""
+    """Compare the memory: bytes from `blocks.spare_memory`, or for sorts and splits the items reported to the meter."""
     if algorithm.kind in ("intra", "inter"):
         taken = [result.scratch for result in run.results]
         claimed = [[Claim(algorithm.scratch(case, rank), "scratch()")] for rank in range(case.ranks)]

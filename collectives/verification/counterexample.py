@@ -13,13 +13,7 @@ from collectives.verification.case_claims import CaseClaims, model_violation
 from collectives.verification.case_run import run_case
 from collectives.verification.cases import PAIRED, REDUCING, ROOTED, UNEVEN
 from collectives.verification.fault import FAILURES, AlgorithmFault
-from collectives.verification.first_difference import (
-    MAX_ROWS,
-    first_difference,
-    round_end_times,
-    side_by_side,
-    table,
-)
+from collectives.verification.first_difference import MAX_ROWS, first_difference, round_end_times, side_by_side, table
 from collectives.verification.machine import Machine, RunMessage, Setting
 from collectives.verification.sort_and_split import SortCase, SplitCase, has_exact_claims
 

@@ -35,7 +35,6 @@ def checked(call: CheckedCall, where: str) -> CheckedCall:
 
 
 def prepare(operation: str, case: Case, rank: int, ops: Mapping[str, Op] = LOCAL) -> CheckedCall:
-    """Return the call of one rank."""
     if operation in REDUCTIONS:
         call = REDUCTIONS[operation](case, rank)
         call.kwargs["op"] = ops["sum" if case.commutative else "compose"]
@@ -100,7 +99,6 @@ def _in_place(case: Case, rank: int, mine: Array) -> tuple[Array | None, Array]:
 
 
 def _between(case: Case, source: int, dest: int) -> Array:
-    """Return the block from `source` to `dest`."""
     return contents(source + 41 * dest, case.between(source, dest) // case.itemsize, case.itemsize)
 
 

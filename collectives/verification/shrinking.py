@@ -23,7 +23,6 @@ def weight(case: Case) -> tuple[int, ...]:
 
 
 def total_bytes(case: Case) -> int:
-    """Return the bytes of all blocks of the case."""
     traffic = sum(map(sum, (*(case.traffic or ()), *(case.traffic_b or ()))))
     elements = sum(case.counts or ()) + sum(case.counts_b or ()) + traffic
     return case.m * case.p + case.m_b * case.q + elements * case.itemsize

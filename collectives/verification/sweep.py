@@ -11,8 +11,6 @@ from typing import Any
 
 from collectives.catalogue.algorithm import Algorithm
 from collectives.catalogue.case import Case
-from collectives.catalogue.message_count import messages_above
-from collectives.trials.cases import make_case
 from collectives.verification import inter_calls, intra_calls
 from collectives.verification.bit_claims import wrong_bits
 from collectives.verification.cases import REDUCING
@@ -22,6 +20,7 @@ from collectives.verification.fault_search import find_faults
 from collectives.verification.jobs import run_jobs
 from collectives.verification.machine import Machine, installed_machine
 from collectives.verification.plan.jobs import CASES, RANKS, VerificationJob, make_jobs
+from collectives.verification.plan.message_limit import check_messages
 from collectives.verification.plan.tried import tried_lines
 from collectives.verification.shrinking import shrunk, weight
 
@@ -30,9 +29,6 @@ MAX_FAILURES = 30
 
 SHRINKING_SECONDS = 10.0
 """Limit of wall time for shrinking a case. It usually takes one second; more if smaller cases time out."""
-
-MAX_MESSAGES = 1 << 22
-"""Messages of a case: 7 GB for `alltoallv`, whose cases have a count for each pair of ranks (1 KB per pair on 300 ranks)."""
 
 Progress = Callable[[int, int, Case], object]
 """Called before every case with the number of cases run so far, the number planned, and the case."""
@@ -100,12 +96,23 @@ def verify(
         Any `concurrent.futures.Executor`, including Dask's and mpi4py's; None runs all cases in this process. The
         counterexamples are the same, in the same order.
 
+    Returns
+    -------
+    list of Counterexample
+        `str()` of each has the fault, the case, and the first round in which the run differs from the schedule.
+
     Raises
     ------
     NoMachineError
         If no machine is passed, and no installed package provides one.
     LookupError
         If the expected results of the algorithm's operation are unknown.
+
+    Examples
+    --------
+    >>> from collectives import find, verify
+    >>> verify(find("barrier", "dissemination"), ranks=4, cases=6)
+    []
     """
     machine = machine or installed_machine()
     options: Any = {"ranks": ranks, "cases": cases, "seconds": seconds, "progress": progress, "executor": executor}
@@ -159,31 +166,12 @@ def examine(
 def _check_operation(algorithm: Algorithm) -> None:
     if not isinstance(algorithm, Algorithm):
         raise TypeError(f"verify takes an Algorithm, not {algorithm!r}")
-    operations = {
-        "intra": intra_calls.OPERATIONS,
-        "inter": set(inter_calls.PREPARE),
-        "chain": {"sort"},
-        "split": {"split"},
-    }.get(algorithm.kind, set())
+    by_kind = {"intra": intra_calls.OPERATIONS, "inter": set(inter_calls.PREPARE), "chain": {"sort"}, "split": {"split"}}
+    operations = by_kind.get(algorithm.kind, set())
     if algorithm.operation not in operations:
         known = ", ".join(sorted(operations)) or "none"
-        raise LookupError(
-            f"verify has no expected results for operation {algorithm.operation!r} of kind {algorithm.kind!r}; "
-            f"operations of this kind: {known}"
-        )
-
-
-def check_messages(algorithm: Algorithm, ranks: int) -> None:
-    """Raise ValueError if a case on the largest number of ranks would need too much memory."""
-    if ranks * ranks <= MAX_MESSAGES:
-        return
-    p, q = (ranks - ranks // 2, ranks // 2) if algorithm.kind == "inter" else (ranks, 0)
-    case = make_case(algorithm.operation, p, q, 2 * p * q or p)
-    if count := messages_above(algorithm, case, MAX_MESSAGES):
-        raise ValueError(
-            f"verify: {algorithm.operation} {algorithm.name} sends at least {count:,} messages on {ranks:,} ranks, more "
-            f"than {MAX_MESSAGES:,}; use fewer ranks"
-        )
+        what = f"operation {algorithm.operation!r} of kind {algorithm.kind!r}"
+        raise LookupError(f"verify has no expected results for {what}; operations of this kind: {known}")
 
 
 def _faults_of_all_cases(algorithm: Algorithm, jobs: Sequence[VerificationJob]) -> Iterator[tuple[Case, AlgorithmFault]]:

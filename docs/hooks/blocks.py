@@ -1,7 +1,7 @@
 """Run the code blocks of a page in order in a directory, and compare their output with the page.
 
     ```python title="hello.py"      write a file; later blocks can use it
-    ```python title="hello.py, continued"      append to the file
+    ```python title="hello.py, in place of x = 1"      replace that line of the file
     ```python                       run at once; names persist, and a block ```text right below has the expected output
     ```console                      lines `$ command` (fakempi, python or pytest), each followed by its expected output
 
@@ -25,8 +25,6 @@ from typing import Any, NamedTuple
 
 FENCE = re.compile(r"^```(\w+)(?: +title=\"(.*?)\")?[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
-
-CONTINUED = ", continued"
 TERMINAL = (
     "COLUMNS", "LINES", "TERM", "COLORTERM", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "PY_COLORS",
     "TTY_COMPATIBLE", "TTY_INTERACTIVE",
@@ -88,9 +86,7 @@ def perform(page: str, directory: Path) -> list[Difference]:
     with environment(), inside(directory):
         for block in blocks(page):
             if block.kind == "python" and block.title:
-                name = block.title.removesuffix(CONTINUED)
-                before = Path(name).read_text(encoding="utf-8") if name != block.title else ""
-                Path(name).write_text(before + block.text, encoding="utf-8")
+                write(block)
             elif block.kind == "python":
                 with captured() as out:
                     exec(compile("\n" * block.line + block.text, "page.py", "exec"), names)
@@ -100,6 +96,18 @@ def perform(page: str, directory: Path) -> list[Difference]:
                 for command, expected in commands(block.text):
                     found += differences(block.line, expected, output_of(command))
     return found
+
+
+def write(block: Block) -> None:
+    """Write the file of a block, or replace the line that its title names."""
+    name, _, line = block.title.partition(", in place of ")
+    if "," in name:
+        raise ValueError(f"{block.title}: a title is the name of a file, or 'NAME, in place of LINE'")
+    text = block.text
+    if line:
+        before, after = Path(name).read_text(encoding="utf-8").split(f"{line}\n")
+        text = before + text + after
+    Path(name).write_text(text, encoding="utf-8")
 
 
 def differences(line: int, expected: str, printed: str) -> Iterator[Difference]:

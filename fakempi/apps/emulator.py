@@ -43,11 +43,11 @@ class Watchdog(threading.Thread):
         """Check the time limit periodically."""
         while not self.ended.wait(self.limit / 10):
             current = self.current
-            if current is not None and self._too_long(*current[1:]):
-                current[0].stop(TimeLimitReached())  # no effect if the run has ended meanwhile
-
-    def _too_long(self, cpu_start: float, start: float) -> bool:
-        return time.process_time() - cpu_start > self.limit or time.monotonic() - start > WALL_CLOCK_FACTOR * self.limit
+            if current is not None:
+                stop_requests, cpu, start = current
+                waited = time.monotonic() - start > WALL_CLOCK_FACTOR * self.limit
+                if waited or time.process_time() - cpu > self.limit:
+                    stop_requests.stop(TimeLimitReached())  # no effect if the run has ended meanwhile
 
     def begin(self) -> None:
         """Start the time limit of a run."""

@@ -381,8 +381,7 @@ class Hooked:
         return calls
 
     def _method(self, point: str) -> Callable[..., Any]:
-        method: Callable[..., Any] = self._provided.get(point) or getattr(type(self), point).__get__(self)
-        return method
+        return self._provided.get(point) or getattr(type(self), point).__get__(self)  # type: ignore[no-any-return]  # a method
 
 
 def _points_of(subscriber: Subscriber, points: tuple[str, ...]) -> tuple[str, ...]:

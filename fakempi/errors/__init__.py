@@ -223,7 +223,6 @@ class RunError(RuntimeError):
     def _repr_html_(self) -> str:
         """Render for a notebook: the text, and the trace up to the failure if there is one."""
         from html import escape  # takes 2.6 ms, and few programs need it
-
         drawn = "" if self.trace is None else self.trace._repr_html_() or ""
         return f"<pre>{escape(str(self))}</pre>{drawn}"
 

@@ -88,7 +88,7 @@ def _name(title: str) -> str:
         return "" if "bi-" in low else "bandwidth"
     if low in ("latency", "pingpong"):
         return "latency"
-    return _COLLECTIVES.get(low.split()[0].rstrip(":"), "")
+    return _COLLECTIVES.get(low.strip().partition(" ")[0].rstrip(":"), "")
 
 
 def _value_column(where: str, line: str, name: str) -> tuple[int, float]:

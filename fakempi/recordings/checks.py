@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from fakempi.errors.recordings import RecordingError
-from fakempi.recordings.communicator import Communicator
 from fakempi.recordings.events import (
     ANY,
     COLLECTIVE,
@@ -26,6 +25,7 @@ from fakempi.recordings.events import (
     ROOTED,
     SENDRECV,
     WAIT,
+    Communicator,
     Numbers,
     Rows,
 )
@@ -85,6 +85,13 @@ class _Rank:
             kind = KIND_NAMES[min(row["kind"], END)]
             raise RecordingError(f"rank {self.rank}, event {index:,} ({kind}): {reason(row)}.", self.source)
 
+    def reject_some(self, indices: npt.NDArray[np.int64], wrong: npt.NDArray[np.bool_], reason: Any) -> None:
+        """Raise RecordingError at the first row that is wrong; `wrong` is about the rows with these indices."""
+        if wrong.any():
+            every = np.zeros(len(self.rows), bool)
+            every[indices[wrong]] = True
+            self.reject(every, reason)
+
 
 def _tables(
     rank: int, used: Sequence[int], communicators: Sequence[Communicator]
@@ -106,9 +113,8 @@ def _check_sendrecv(check: _Rank, rows: Rows, numbers: Numbers, peers: npt.NDArr
     check.reject((rows["kind"] == SENDRECV) & (rows["count"] != 3), lambda row: "a sendrecv without a receiving half")
     first = rows["first"][where]
     source, tag, nbytes = (numbers[first + column] for column in range(3))
-    wrong = np.zeros(len(rows), bool)
-    wrong[where] = (source < ANY) | (source >= peers[rows["comm"][where]]) | (tag < ANY) | (tag > MAX_TAG) | (nbytes < 0)
-    check.reject(wrong, lambda row: f"its receiving half is {numbers[row['first'] : row['first'] + 3].tolist()}")
+    wrong = (source < ANY) | (source >= peers[rows["comm"][where]]) | (tag < ANY) | (tag > MAX_TAG) | (nbytes < 0)
+    check.reject_some(where, wrong, lambda row: f"its receiving half is {numbers[row['first'] : row['first'] + 3].tolist()}")
 
 
 def _check_collectives(
@@ -147,9 +153,8 @@ def _check_counts(check: _Rank, rows: Rows, numbers: Numbers, collective: npt.ND
     where = np.flatnonzero(collective)
     pairs, inverse = np.unique(np.stack([rows["first"][where], rows["count"][where]]), axis=1, return_inverse=True)
     negative = np.array([(numbers[first : first + count] < 0).any() for first, count in pairs.T.tolist()])
-    wrong = np.zeros(len(rows), bool)
-    wrong[where] = negative[inverse.ravel()]  # numpy 2.0 returned an array of two dimensions
-    check.reject(wrong, lambda row: "a negative count")
+    wrong = negative[inverse.ravel()]  # numpy 2.0 returned an array of two dimensions
+    check.reject_some(where, wrong, lambda row: "a negative count")
 
 
 def _check_requests(check: _Rank, rows: Rows, numbers: Numbers) -> None:
@@ -170,9 +175,7 @@ def _check_requests(check: _Rank, rows: Rows, numbers: Numbers) -> None:
     _, once = np.unique(waited, return_index=True)
     repeated = np.ones(len(waited), bool)
     repeated[once] = False
-    wrong = np.zeros(len(rows), bool)
-    wrong[at[~known | repeated]] = True
-    check.reject(wrong, lambda row: "it waits for a request that is not open")
+    check.reject_some(at, ~known | repeated, lambda row: "it waits for a request that is not open")
     if len(np.unique(ids)) != len(ids):
         raise RecordingError(f"rank {check.rank}: two requests have the same number.", check.source)
 

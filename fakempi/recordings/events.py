@@ -6,6 +6,7 @@ in one flat array per rank; a row has the position of its first number and how m
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from struct import Struct
 from typing import Any
 
@@ -30,7 +31,6 @@ OPERATIONS = (
 """Collective operations. "create" is a call that creates communicators (Split, Dup ...): ranks wait for each other."""
 
 ROOTED = frozenset({"bcast", "gather", "gatherv", "scatter", "scatterv", "reduce"})
-REDUCTIONS = frozenset({"reduce", "allreduce", "reduce_scatter_block", "reduce_scatter", "scan", "exscan"})
 
 COUNTS_AT_ROOT = frozenset({"gatherv", "scatterv"})
 COUNTS_EVERYWHERE = frozenset({"allgatherv", "reduce_scatter"})
@@ -57,6 +57,20 @@ COLUMNS = {
     "operation": "u1",  # an index into OPERATIONS
     "flags": "u1",
 }
+
+
+@dataclass(frozen=True)
+class Communicator:
+    """The members of a communicator as ranks of the world, in the order of their ranks; `remote` has the other group."""
+
+    members: npt.NDArray[np.int32]
+    remote: npt.NDArray[np.int32]
+
+    @property
+    def peers(self) -> int:
+        """The number of ranks that messages can be sent to."""
+        return len(self.remote) or len(self.members)
+
 
 _PADDING = 5
 _CODES = {"f8": "d", "i8": "q", "i4": "i", "u1": "B"}

@@ -11,8 +11,7 @@ import numpy as np
 from fakempi.errors import printable
 from fakempi.errors.recordings import RecordingError
 from fakempi.recordings.checks import check_communicators, check_order, check_rank
-from fakempi.recordings.communicator import Communicator
-from fakempi.recordings.events import Numbers, Rows
+from fakempi.recordings.events import Communicator, Numbers, Rows
 from fakempi.recordings.writing import EventWriter
 
 MAX_RANKS = 1 << 20

@@ -69,7 +69,7 @@ class EventWriter:
         seconds: float = 0.0,
     ) -> None:
         """A send; nonblocking if it has a request. `mode`: standard (also ready), synchronous or buffered."""
-        self._message(_SENDS[mode], dest, tag, nbytes, comm, request, site, seconds)
+        self._append(_SENDS[mode], nbytes, dest, tag, comm, site, seconds, request=request)
 
     def receive(
         self,
@@ -83,7 +83,7 @@ class EventWriter:
         seconds: float = 0.0,
     ) -> None:
         """A receive; nonblocking if it has a request. `source` and `tag` are ANY until `matched` adds them."""
-        self._message(RECEIVE, source, tag, nbytes, comm, request, site, seconds)
+        self._append(RECEIVE, nbytes, source, tag, comm, site, seconds, request=request)
 
     def sendrecv(
         self,
@@ -144,11 +144,6 @@ class EventWriter:
         """Append END, and return the rows and their numbers."""
         self._append(END, 0, 0, 0, 0, "", 0.0)
         return np.frombuffer(self._rows, EVENTS), np.frombuffer(self._numbers, np.int64)
-
-    def _message(
-        self, kind: int, peer: int, tag: int, nbytes: int, comm: int, request: Hashable, site: str, seconds: float
-    ) -> None:
-        self._append(kind, nbytes, peer, tag, comm, site, seconds, request=request)
 
     def _append(
         self,

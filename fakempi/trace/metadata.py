@@ -11,7 +11,7 @@ from typing import Any
 from fakempi.errors import TraceError
 
 _WANT = {"words": str, "awaits": [int]}
-_STUCK = {"rank": int, "call": str, "site": str, "since": float, "polls": int, "wants": [_WANT]}
+_STUCK = {"rank": int, "call": str, "site": str, "since": float, "polls": bool, "wants": [_WANT]}
 _ENDED = {
     "kind": str, "text": str, "headline": str, "time?": float, "cycle?": [int], "stuck?": [_STUCK],
     "misses?": [{"rank": int, "sender": int, "tag": int, "but": str}],
@@ -80,7 +80,9 @@ def _kind(value: Any) -> str:
 
 
 def _has_type(value: Any, kind: type) -> bool:
-    """Return whether a value has a type. Floats accept ints but not bools; ints accept bools."""
+    """Return whether a value has a type. Floats accept ints; neither accepts bools, which would be masks as indices."""
+    if kind is bool or isinstance(value, bool):
+        return isinstance(value, kind) and kind is not int
     if kind is float:
-        return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1e100
+        return isinstance(value, (int, float)) and 0 <= value <= 1e100
     return isinstance(value, kind) and not (isinstance(value, int) and abs(value) >= 2**53)

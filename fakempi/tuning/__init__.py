@@ -53,9 +53,7 @@ TABLES: Final = _Tables()
 PARTS_BY["root_gathering_mpich"] = partial(TABLES.__getitem__, "mpich")
 
 
-def resolve(
-    algorithms: str | Mapping[str, AlgorithmRequest | Table] | Table | None = None, costs: Costs = None
-) -> Table:
+def resolve(algorithms: str | Mapping[str, AlgorithmRequest | Table] | Table | None = None, costs: Costs = None) -> Table:
     """Return the table for None, a table's name, a Table, or a mapping from operations to requests.
 
     >>> resolve("mpich").choose(Facts("allgather", p=6, nbytes=8)).algorithm

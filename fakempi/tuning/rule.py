@@ -287,16 +287,6 @@ Conditions with `startups` compare bytes with `startup_bytes`: a message, a bloc
 """
 
 
-class When(NamedTuple):
-    """A condition with a formula, and its description."""
-
-    description: str
-    of: Callable[[Facts], bool]
-
-    def __repr__(self) -> str:
-        return self.description
-
-
 class Computed(NamedTuple):
     """A parameter value that depends on the facts, and its description."""
 
@@ -305,6 +295,10 @@ class Computed(NamedTuple):
 
     def __repr__(self) -> str:
         return self.description
+
+
+class When(Computed):
+    """A condition with a formula, and its description."""
 
 
 @dataclass(frozen=True)

@@ -185,6 +185,11 @@ class Table:
             self._choices[key] = [(rule, choice_of(key, rule)) for rule in self.rules[key]]
         return self._choices[key]
 
+    def load(self) -> None:
+        """Load the algorithms of all operations."""
+        for key in self.rules:
+            self._of(key)
+
     @cached_property
     def has_user_defined(self) -> bool:
         """Whether a rule names an algorithm that is not one of the package."""

@@ -45,12 +45,8 @@ def overview(entries: Sequence[Entry], *, width: int = 80) -> Group:
             table.add_row(Text(entry.operation, "bold"))
             last = entry.operation
         name = Text.assemble(f"  {entry.name}", (f" ({entry.origin})" if entry.origin else "", "dim"))
-        table.add_row(name, *(_first_clause(entry.card.get(label, "")) for label in labels))
+        table.add_row(name, *(entry.card.get(label, "").split(";")[0] for label in labels))
     return Group(table)
-
-
-def _first_clause(line: str) -> str:
-    return line.split(";")[0]
 
 
 def cards(entries: Sequence[Entry]) -> Group:

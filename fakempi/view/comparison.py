@@ -276,16 +276,12 @@ def comparison_plot(chart: Chart, *, width: int = 80, height: int = 14) -> Text 
     )
     omitted, sentences = chart.omitted(), coincidences(chart)
     if omitted:
-        sentences.append(f"{omission(omitted)}: they are in the table, and --algorithms selects the curves")
+        others = f"{omitted} other algorithm{'s are' if omitted > 1 else ' is'}"
+        sentences.append(f"{others} not drawn: they are in the table, and --algorithms selects the curves")
     for sentence in sentences:
         lines = wrap(sentence, width - 2, initial_indent="  ", subsequent_indent="    ")
         picture.append("\n" + "\n".join(lines), "dim")
     return picture
-
-
-def omission(number: int) -> str:
-    """Return the sentence about algorithms whose curves are omitted."""
-    return f"{number} other algorithm{'s are' if number > 1 else ' is'} not drawn"
 
 
 def coinciding(series: Mapping[str, Sequence[tuple[Any, float]]]) -> list[list[str]]:

@@ -59,9 +59,7 @@ def tables(measures: Measures) -> str:
 
 
 def metadata(
-    cost: object,
-    findings: Iterable[Any] = (),
-    places: Iterable[Mapping[str, Hashable]] = (),
+    cost: object, findings: Iterable[Any] = (), places: Iterable[Mapping[str, Hashable]] = ()
 ) -> dict[str, Any]:
     """Return the metadata of a run as JSON values: see `Columns.about`. `places` are the locations of ranks 0, 1, ..."""
     about: dict[str, Any] = {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 from rich.text import Text
 
 from fakempi.errors import TraceError
@@ -47,8 +46,8 @@ def matrix(
         text.append(" " * margin + "".join("  " if edge == GOES_ON else f"{edge} " for edge in marks).rstrip() + "\n")
     for name, edge, row in zip(names(groups), marks, amounts, strict=True):
         text.append(f"{name:>{margin - 1}}{edge}")
-        for level in _levels(row, top):
-            mark, color = _HEAT[level]
+        for number in row.tolist():  # up to a quarter, a half, three quarters and all of the maximum
+            mark, color = _HEAT[-(-4 * number // max(top, 1))]
             text.append(mark * 2, color)
         text.append("\n")
     each = "rank" if len(groups) == len(ranks) else f"group of {max(map(len, groups))} ranks"
@@ -58,11 +57,6 @@ def matrix(
         text.append(mark * 2, color)
         text.append(f" to {formatted(top * index // 4)}  " if index else " none  ")
     return text
-
-
-def _levels(row: np.typing.NDArray[np.int64], top: int) -> list[int]:
-    """Return 0 for nothing, and 1 to 4 for up to a quarter, a half, three quarters and all of the maximum."""
-    return [0 if not number else min(-(-4 * number // max(top, 1)), 4) for number in row.tolist()]
 
 
 def _across(names: Sequence[str]) -> str:

@@ -45,10 +45,13 @@ def seconds(time: float, digits: int = 3) -> str:
     if time == 0 or not isfinite(time):
         return "0 s" if time == 0 else f"{time} s"
     rounded = float(f"{time:.{digits - 1}e}")
-    for limit, unit, name in _SECONDS:
-        if abs(rounded) < limit:
-            return f"{rounded / unit:.{digits}g} {name}"
-    return f"{rounded:,.0f} s" if abs(rounded) >= 1000 else f"{rounded:.{digits}g} s"
+    unit, name = time_unit(abs(rounded))
+    return f"{rounded:,.0f} s" if abs(rounded) >= 1000 else f"{rounded / unit:.{digits}g} {name}"
+
+
+def time_unit(least: float) -> tuple[float, str]:
+    """Return the unit in which a time is at least 1: its seconds, and its name."""
+    return next(((unit, name) for limit, unit, name in _SECONDS if least < limit), (1.0, "s"))
 
 
 def distinct(one: float, other: float) -> tuple[str, str]:

@@ -6,8 +6,7 @@ Blue is dark, amber is light, and green is between, so that color-blind people c
 from __future__ import annotations
 
 from rich.console import Group, RenderableType
-from rich.style import Style
-from rich.text import Span, Text
+from rich.text import Text
 
 COLORS = {
     "blue": "#3d7fd1", "bright_blue": "#6aa5ea", "bright_yellow": "#ecd9a0", "yellow": "#c9a227", "green": "#3fae91",
@@ -23,9 +22,9 @@ def in_24_bits(view: RenderableType) -> RenderableType:
     if not isinstance(view, Text):
         return view
     colored = view.copy()
-    colored.spans = [Span(span.start, span.end, _style(span.style)) for span in view.spans]
+    colored.spans = [
+        span._replace(style=" ".join(COLORS.get(word, word) for word in span.style.split()))
+        if isinstance(span.style, str) else span
+        for span in view.spans
+    ]  # fmt: skip
     return colored
-
-
-def _style(style: str | Style) -> str | Style:
-    return " ".join(COLORS.get(word, word) for word in style.split()) if isinstance(style, str) else style

@@ -133,13 +133,13 @@ def _bound(scope: ast.AST, nodes: list[ast.AST]) -> set[str]:
 
 
 def _created(nodes: list[ast.AST]) -> Iterator[str]:
-    """Variables that hold a new object: what a class returns, or `__new__`, or `module_from_spec`."""
+    """Variables that hold a new object: what a class returns, or `__new__`, `copy` or `module_from_spec`."""
     for node in nodes:
         for target, value in _assignments(node):
             if isinstance(target, ast.Name) and isinstance(value, ast.Call):
                 last = dotted(value.func).split(".")[-1].lstrip("_")
                 by_type = isinstance(value.func, ast.Call) and dotted(value.func.func) == "type"
-                if last[:1].isupper() or last in ("new__", "module_from_spec") or by_type:
+                if last[:1].isupper() or last in ("new__", "copy", "module_from_spec") or by_type:
                     yield target.id
 
 

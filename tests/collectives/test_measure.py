@@ -43,11 +43,11 @@ def with_default_parts(algorithm: Algorithm, p: int, q: int, nbytes: int) -> Any
     ],
 )
 def test_modeled_time_is_what_a_sweep_measures(ranks: int, words: list[str], kind: str, capsys: Capture) -> None:
-    """The times are exactly equal: the barrier starts all ranks at the same time, and no float is rounded."""
+    """The times are exactly equal: the barrier starts all ranks at one time, elements are bytes, and no float is rounded."""
     lines = list(csv.DictReader(measured(capsys, ranks, *words, "--repeats", "3", "--csv", "-")[0].splitlines()))
     sizes = [int(size) for size in words[-1].split(",")]
     operation, pair = words[0].rpartition(":")[2], (4, 2) if kind == "inter" else (ranks, 0)
-    made = sweep(operation, [pair], sizes, cost=COST, kind=kind, measure=True)
+    made = sweep(operation, [pair], sizes, cost=COST, kind=kind, measure=True, dtype="char")
     found = {(line["algorithm"], int(line["bytes"])): line for line in lines}
     for column in made.columns:
         for name, case_time in column.case_times.items():

@@ -34,9 +34,11 @@ def test_programs_on_a_page_print_the_output_shown(page: Path, tmp_path: Path) -
 def test_a_wrong_output_is_reported_with_its_line(tmp_path: Path) -> None:
     """With the expected and the printed text."""
     page = "words\n\n```python\nprint(1 + 1)\n```\n\n```text\n3\n```\n\n```console\n$ python two.py\n...\n```\n"
-    program = '```python title="two.py"\nprint("any")\n```\n\n```python title="two.py, continued"\nprint("thing")\n```\n'
-    assert perform(program + page, tmp_path) == [(10, "3\n", "2\n")]
-    assert (tmp_path / "two.py").read_text(encoding="utf-8") == 'print("any")\nprint("thing")\n'
+    program = '```python title="two.py"\nx = 1\nprint(x)\n```\n\n```python title="two.py, in place of x = 1"\nx = 2\n```\n'
+    assert perform(program + page, tmp_path) == [(11, "3\n", "2\n")]
+    assert (tmp_path / "two.py").read_text(encoding="utf-8") == "x = 2\nprint(x)\n"
+    with pytest.raises(ValueError, match="two.py, before x = 1: a title is the name of a file, or"):
+        perform(program.replace("in place of", "before"), tmp_path)
 
 
 def test_the_terminal_of_the_caller_does_not_change_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 import collectives
 from collectives import find
-from collectives.tools.blocks import scratch
+from collectives.tools.blocks import spare_memory
 from collectives.verification import machine as machines
 from collectives.verification.case_run import run_case
 from collectives.verification.machine import NoMachineError, RunMessage, RunOutcome, Setting
@@ -158,7 +158,7 @@ def test_every_rank_has_its_own_scratch_meter(emulator: Emulator, backend: Any) 
     run = run_case(gather, collectives.Case(5, 8), emulator, Setting(backend=backend))
     assert [result.scratch for result in run.results] == [gather.scratch(collectives.Case(5, 8), r) for r in range(5)]
     assert {result.scratch for result in run.results} == {0, 16, 8} - {8}
-    scratch(np.zeros(1), 3)  # no meter is set
+    spare_memory(np.zeros(1), 3)  # no meter is set
 
 
 def test_the_emulator_is_found_by_its_entry_point(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -89,6 +89,7 @@ WITHOUT_ORDER = {
     *(("allreduce", name) for name in ("bine", "k_ring", "recursive_multiplying", "swing", "trivance")),
     *(("reduce_scatter_block", name) for name in ("bine", "noncommutative", "pat", "reduce_scatterv", "swing")),
     ("reduce", "linear"), ("reduce_scatter", "noncommutative"), ("reduce_scatter", "reduce_scatterv"),
+    ("scan", "doubly_pipelined_tree"), ("exscan", "doubly_pipelined_tree"),
 }  # fmt: skip
 """Algorithms whose schedule may not determine the order of combining."""
 

@@ -179,6 +179,7 @@ def test_the_gap_is_taken_from_bandwidths(capsys: Capture) -> None:
         ({"latency.txt": LATENCY.replace("(us)", "")}, ["--from", "latency.txt"], "latency.txt line 4: there is no "),
         ({"latency.txt": LATENCY.replace("1.40", "0.00")}, ["--from", "latency.txt"], "latency.txt line 6: latency is "),
         ({"latency.txt": "# OSU MPI Latency Test v7.3\n"}, ["--from", "latency.txt"], "latency.txt has no rows of "),
+        ({"latency.txt": "# OSU MPI  Test v7.3\n1 1.1\n"}, ["--from", "latency.txt"], "latency.txt has no rows of "),
         ({"p.csv": "\x00\udcff"}, [], "p.csv is not a text in UTF-8."),
         ({"cores.csv": "\udcff"}, ["--from", "pairs.csv", "--placement", "cores.csv"], "cores.csv is not a text in UTF-8."),
         ({"latency.txt": LATENCY + LATENCY.replace("(us)", "(ms)")}, ["--from", "latency.txt"], "latency.txt line 11: "),

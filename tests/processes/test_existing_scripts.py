@@ -23,6 +23,7 @@ EXCEPTIONS = (
     "modules_next_to_the_script_are_private",  # it compares addresses, which may be equal in two processes
     "a_redirected_stream_is_reported",  # each process has its own descriptors
     "a_spawned_function_does_not_affect_scripts",  # functions cannot be spawned
+    "other_exit_functions_of_shared_packages",  # the end of a process is the end of its rank
     "modules_stay_private_if_ranks_add_finders",  # a finder of one rank is not a finder of others
 )  # fmt: skip
 """Tests of behavior that processes do not have."""

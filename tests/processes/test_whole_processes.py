@@ -295,6 +295,21 @@ def test_a_timeout_ends_ranks_that_wait_inside_multiprocessing(wait: str, ranks:
 
 
 @pytest.mark.slow
+def test_a_thread_that_waits_for_a_connection_does_not_end_with_the_run(tmp_path: Path) -> None:
+    """A pool whose threads have ended fails to end. The main thread, which waits outside MPI, is interrupted."""
+    (tmp_path / "work.py").write_text(
+        "from multiprocessing import Pipe\nfrom threading import Event, Thread\nimport os\nfrom mpi4py import MPI\n"
+        "MPI.COMM_WORLD.Barrier()\nif MPI.COMM_WORLD.rank:\n    raise ValueError\nreader, writer = Pipe()\n"
+        "def receive():\n    try:\n        reader.recv()\n    finally:\n        os.write(1, b'the thread has ended')\n"
+        "Thread(target=receive, daemon=True).start()\nEvent().wait()\n"
+    )
+    command = [sys.executable, "-m", "fakempi", "run", "-q", "-n", "2", "--processes", "work.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=200)
+    assert (done.returncode, done.stdout) == (1, ""), done
+    assert done.stderr.endswith("ValueError\nfakempi: rank 1 of 2 failed, which ended the run\n"), done.stderr
+
+
+@pytest.mark.slow
 def test_a_function_cannot_be_spawned(tmp_path: Path) -> None:
     """The rank and the function would use one connection to the parent."""
     script = tmp_path / "work.py"

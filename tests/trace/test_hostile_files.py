@@ -74,6 +74,7 @@ ENDED = {"kind": "DeadlockError", "text": "", "headline": ""}
 STUCK = {"rank": 0, "call": "recv", "site": "a.py:1", "since": 0.0, "polls": False, "wants": []}
 
 NOT_A_NUMBER = "since in stuck in ended in the metadata is 'nan', not a number"
+NOT_AN_INTEGER = "rank in stuck in ended in the metadata is 'True', not an integer"
 NO_CHOICE = "the deciding choice of the schedule refers to a missing rank or message"
 
 WRONG: list[tuple[Change, str]] = [
@@ -113,6 +114,7 @@ WRONG: list[tuple[Change, str]] = [
     (change_about(ended="badly"), "ended in the metadata is a str, not a table"),
     (change_about(ended={**ENDED, "time": "soon"}), "time in ended in the metadata is 'soon', not a number"),
     (change_about(ended={**ENDED, "stuck": [{**STUCK, "rank": 2}]}), "blocked rank 2 does not exist: the ranks are 0 to 1"),
+    (change_about(ended={**ENDED, "stuck": [{**STUCK, "rank": True}]}), NOT_AN_INTEGER),
     (change_about(ended={**ENDED, "stuck": [{**STUCK, "since": float("nan")}]}), NOT_A_NUMBER),
     (change_about(ended={**ENDED, "cycle": ["0"]}), "cycle in ended in the metadata is '0', not an integer"),
     (change_about(died=[{"rank": 2, "time": 0.0}]), "rank 2, which died, does not exist: the ranks are 0 to 1"),

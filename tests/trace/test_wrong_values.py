@@ -23,7 +23,7 @@ ABOUT = {
     "findings": [{"text": "a finding", "ranks": [0, 1], "note": False}],
     "ended": {
         "kind": "DeadlockError", "text": "deadlock", "headline": "deadlock", "time": 1.5, "cycle": [0, 1],
-        "stuck": [{"rank": 0, "call": "recv", "site": "a.py:1", "since": 0.5, "polls": 0,
+        "stuck": [{"rank": 0, "call": "recv", "site": "a.py:1", "since": 0.5, "polls": False,
                    "wants": [{"words": "a message", "awaits": [1]}]}],
         "misses": [{"rank": 0, "sender": 1, "tag": 7, "but": "its tag"}],
     },

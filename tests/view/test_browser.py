@@ -52,9 +52,10 @@ def ring(comm: Any) -> None:
 def knot(comm: Any) -> None:
     """All ranks wait for their neighbor; one message has the wrong tag."""
     fakempi.compute(1e-6 * comm.rank)
+    left = (comm.rank - 1) % comm.size
     if comm.rank == 0:
         comm.send(None, 1, tag=3)
-    comm.recv(source=(comm.rank - 1) % comm.size, tag=4)
+    comm.recv(source=left, tag=4)
 
 
 def first(comm: Any) -> None:

@@ -149,7 +149,7 @@ def test_a_line_does_not_end_within_an_expression(opened: Open) -> None:
     lines = """selector => [...document.querySelectorAll(selector)].map(each => each.getClientRects().length === 1
       && each.getBoundingClientRect().height < 1.9 * parseFloat(getComputedStyle(each).fontSize))"""
     shown = page.locator("#findings .unbroken").all_inner_texts()
-    assert {"recv(source=3, tag=4)", "t = 1e-06"} <= set(shown)
+    assert {"recv(source=left (3), tag=4)", "t = 1e-06"} <= set(shown)
     assert all(page.evaluate(lines, "#findings .unbroken"))
     page.click("#tab-summary")
     assert "3 µs" in page.locator(".facts .unbroken").all_inner_texts()

@@ -87,11 +87,6 @@ def merging(first: int, count: int) -> list[Pairs]:
     return [pairs, *([*one, *other] for one, other in both)]
 
 
-def closed_rounds(case: Case) -> int | None:
-    d = floor_log2(case.p)
-    return 2 * d + d * (d + 1) // 2 if is_power_of_two(case.p) and case.m else None
-
-
 def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
     if not is_power_of_two(case.p) or not case.m:
         return None
@@ -103,7 +98,7 @@ def holds(case: Case) -> int:
     return 2 + 2 * ceil_log2(case.p)
 
 
-@algorithm(schedule=schedule, closed_rounds=closed_rounds, closed_time=closed_time, holds=holds)
+@algorithm(schedule=schedule, closed_time=closed_time, holds=holds)
 def sort_bitonic(
     chain: Chain, item: bytes, *, order: SortKey = None, work: WorkCallback = None, meter: ItemMeter = NO_METER
 ) -> bytes:

@@ -19,6 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from collectives.catalogue.algorithm import Algorithm, Case
+from collectives.catalogue.conditions import positive
 from collectives.catalogue.declaration import algorithm
 from collectives.chain.chain import Chain
 from collectives.chain.collect import addresses
@@ -31,18 +32,13 @@ from collectives.tools.numbers import ceil_div
 from collectives.tools.subset import Subset
 
 
-def why_unsupported(case: Case) -> str | None:
-    block = sort_cheng.parameter(case, "M")
-    return None if block > 0 else f"M = {block} is not positive"
-
-
 def holds(case: Case) -> int:
     block = sort_cheng.parameter(case, "M")
     sorters = ceil_div(case.p, block)
     return min(block, case.p) if sorters == 1 else int(2 * block + 4 * sorters)
 
 
-@algorithm(checks_itself=True, schedule=None, why_unsupported=why_unsupported, holds=holds)
+@algorithm(checks_itself=True, schedule=None, why_unsupported=positive("M"), holds=holds)
 def sort_cheng(
     chain: Chain,
     item: bytes,
@@ -70,9 +66,7 @@ def sort_cheng(
             meter.take(held)
             sizes = [min(M, chain.size - first) for first in range(0, chain.size, M)]
             sorters = Subset(chain.comm, addresses(roots), roots.rank)
-            items = sort_lists(
-                sorters, items, sizes, len(item), order=order, work=work, alltoall=alltoall, tag=chain.tag
-            )
+            items = sort_lists(sorters, items, sizes, len(item), order=order, work=work, alltoall=alltoall, tag=chain.tag)
         block = np.frombuffer(b"".join(items), np.uint8)
     received: bytes = send_down(chain, tree, len(item), block).tobytes()
     gathered.release()

@@ -31,15 +31,11 @@ def schedule(case: Case) -> Rounds:
     return scan_rounds(case.p, NUMBER)
 
 
-def closed_rounds(case: Case) -> int:
-    return 2 * ceil_log2(case.p)
-
-
 def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
-    return closed_rounds(case) * (t_s + (HEADER + NUMBER) * t_w)
+    return 2 * ceil_log2(case.p) * (t_s + (HEADER + NUMBER) * t_w)
 
 
-@algorithm(schedule=schedule, closed_rounds=closed_rounds, closed_time=closed_time)
+@algorithm(schedule=schedule, closed_time=closed_time)
 def create_group_chain(group: Comm | Chain, number: int, *, tag: int = 0) -> int:
     """Return the number of the new communicator: the largest that any member proposes."""
     return agree(chain_of(group, tag), number)

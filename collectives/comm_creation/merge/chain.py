@@ -31,15 +31,12 @@ def schedule(case: Case) -> Rounds:
     yield from exchange_rounds(case.p, case.q, 2, 2)
 
 
-def closed_rounds(case: Case) -> int:
-    return 4 * ceil_log2(max(case.p, case.q)) + 1
-
-
 def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
-    return closed_rounds(case) * (t_s + 16 * t_w)  # the average of broadcast messages, 24 and 8 bytes
+    rounds = 4 * ceil_log2(max(case.p, case.q)) + 1
+    return rounds * (t_s + 16 * t_w)  # the average of broadcast messages, 24 and 8 bytes
 
 
-@algorithm(schedule=schedule, closed_rounds=closed_rounds, closed_time=closed_time)
+@algorithm(schedule=schedule, closed_time=closed_time)
 def merge_chain(inter: Any, local: Comm | Chain, high: bool, number: int, *, tag: int = 0) -> tuple[int, bool]:
     """Return the new communicator's number, and the other group's value of `high`."""
     chain = chain_of(local, tag)

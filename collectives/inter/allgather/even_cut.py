@@ -25,30 +25,28 @@ Source   Kang, Träff, Al-Bahrani, Agrawal, Choudhary, Liao, Scalable Algorithms
 
 from __future__ import annotations
 
+from functools import partial
+
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.declaration import algorithm
-from collectives.catalogue.schedule import Rounds
 from collectives.inter_patterns.even_cut import exchange_pieces, exchange_pieces_schedule, gathered_pieces, unknown_order
 from collectives.inter_patterns.full_duplex import ALLGATHER, ALLGATHERV, gather_parts, nearly_equal_sizes
-from collectives.inter_patterns.groups import checked_sizes, concurrent, part_claims, sequential
-from collectives.inter_patterns.posted import posted
+from collectives.inter_patterns.groups import Step, checked_sizes, part_claims
 from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 from collectives.tools.unbuffered import SynchronousComm, UnbufferedBetween
 
 
-def schedule(case: Case) -> Rounds | None:
+def steps(case: Case) -> list[Step]:
     order = allgather_even_cut.parameter(case, "receive_order")
-    gathered = posted(concurrent(gathered_pieces(case)), synchronous=True)
-    return sequential(exchange_pieces_schedule(case, order), gathered)
+    return [partial(exchange_pieces_schedule, case, order), *gathered_pieces(case)]
 
 
-CLAIMS = part_claims(
-    gathered_pieces, schedule, sent=lambda case, rank: case.m if rank < case.p else case.m_b, why_unsupported=unknown_order
-)
+def sent(case: Case, rank: int) -> int:
+    return case.m if rank < case.p else case.m_b
 
 
-@algorithm(**CLAIMS)
+@algorithm(**part_claims(steps, sent=sent, why_unsupported=unknown_order, synchronous=True))
 def allgather_even_cut(
     inter: Intercomm,
     local: Comm,

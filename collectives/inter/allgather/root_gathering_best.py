@@ -27,12 +27,11 @@ from collectives.catalogue.declaration import algorithm
 from collectives.inter_patterns.groups import checked_sizes
 from collectives.inter_patterns.root_gathering import collect, exchange_at_once
 from collectives.inter_patterns.root_gathering_claims import at_once_claims
-from collectives.intra.bcast import circulant
-from collectives.intra.gather import binomial
+from collectives.intra.bcast.circulant import SEGMENT_BYTES, bcast_circulant
+from collectives.intra.gather.binomial import gather_binomial
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
-GATHER, BCAST, SEGMENT_BYTES = binomial.gather_binomial, circulant.bcast_circulant, circulant.SEGMENT_BYTES
-PARAMETERS = {"gather": GATHER, "bcast": BCAST, "segment_bytes": SEGMENT_BYTES}
+PARAMETERS = {"gather": gather_binomial, "bcast": bcast_circulant, "segment_bytes": SEGMENT_BYTES}
 
 
 @algorithm(parameters=PARAMETERS, **at_once_claims(PARAMETERS))
@@ -42,8 +41,8 @@ def allgather_root_gathering_best(
     sendbuf: Buffer,
     recvbuf: Buffer,
     *,
-    gather: Algorithm = GATHER,
-    bcast: Algorithm = BCAST,
+    gather: Algorithm = gather_binomial,
+    bcast: Algorithm = bcast_circulant,
     segment_bytes: int = SEGMENT_BYTES,
     tag: int = 0,
 ) -> None:

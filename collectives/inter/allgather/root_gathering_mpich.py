@@ -29,13 +29,12 @@ from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.declaration import algorithm
 from collectives.inter_patterns.root_gathering import check_parts, collect, exchange_in_turn, resolve_first
 from collectives.inter_patterns.root_gathering_claims import in_turn_claims
-from collectives.intra.bcast import scatter_ring_allgather
-from collectives.intra.gather import binomial
+from collectives.intra.bcast.scatter_ring_allgather import bcast_scatter_ring_allgather
+from collectives.intra.gather.binomial import gather_binomial
 from collectives.tools.local import check_local
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
-GATHER, BCAST = binomial.gather_binomial, scatter_ring_allgather.bcast_scatter_ring_allgather
-PARAMETERS = {"gather": GATHER, "bcast": BCAST, "first": None}
+PARAMETERS = {"gather": gather_binomial, "bcast": bcast_scatter_ring_allgather, "first": None}
 
 
 @algorithm(checks_itself=True, parameters=PARAMETERS, **in_turn_claims(PARAMETERS))
@@ -45,8 +44,8 @@ def allgather_root_gathering_mpich(
     sendbuf: Buffer,
     recvbuf: Buffer,
     *,
-    gather: Algorithm = GATHER,
-    bcast: Algorithm = BCAST,
+    gather: Algorithm = gather_binomial,
+    bcast: Algorithm = bcast_scatter_ring_allgather,
     first: bool | None = None,
     tag: int = 0,
 ) -> None:

@@ -26,17 +26,16 @@ from collectives.catalogue.algorithm import Algorithm
 from collectives.catalogue.declaration import algorithm
 from collectives.inter_patterns.groups import checked_sizes
 from collectives.inter_patterns.leaders import by_leaders, leader_claims
-from collectives.intra.bcast import binomial
+from collectives.intra.bcast.binomial import bcast_binomial
 from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
-BCAST = binomial.bcast_binomial
-PARAMETERS = {"bcast": BCAST}
+PARAMETERS = {"bcast": bcast_binomial}
 
 
 @algorithm(parameters=PARAMETERS, **leader_claims(PARAMETERS))
 def allgather_wmpi(
-    inter: Intercomm, local: Comm, sendbuf: Buffer, recvbuf: Buffer, *, bcast: Algorithm = BCAST, tag: int = 0
+    inter: Intercomm, local: Comm, sendbuf: Buffer, recvbuf: Buffer, *, bcast: Algorithm = bcast_binomial, tag: int = 0
 ) -> None:
     """Gather the blocks of the other group's ranks to all ranks of this group."""
     _, q = checked_sizes(inter, local)

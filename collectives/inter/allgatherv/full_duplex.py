@@ -27,56 +27,39 @@ Source   Kang, Träff, Al-Bahrani, Agrawal, Choudhary, Liao, Scalable Algorithms
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.declaration import algorithm
-from collectives.catalogue.schedule import Rounds
 from collectives.inter_patterns.even_cut import exchange_pieces, exchange_pieces_schedule, gathered_pieces, unknown_order
 from collectives.inter_patterns.full_duplex import ALLGATHER, ALLGATHERV, gather_parts, nearly_equal_sizes
 from collectives.inter_patterns.groups import (
-    GroupPart,
+    Step,
     checked_sizes,
-    concurrent,
     group_and_rank,
+    in_both_groups,
     part_claims,
-    process_numbers,
-    sequential,
+    without_combining,
 )
-from collectives.inter_patterns.posted import posted
-from collectives.intra.allreduce import recursive_doubling as allreduce_doubling
-from collectives.intra.exscan import recursive_doubling as exscan_doubling
+from collectives.intra.allreduce.recursive_doubling import allreduce_recursive_doubling
+from collectives.intra.exscan.recursive_doubling import exscan_recursive_doubling
 from collectives.patterns.reductions import ADD
 from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 from collectives.tools.unbuffered import SynchronousComm, UnbufferedBetween
 
-ALLREDUCE, EXSCAN = allreduce_doubling.allreduce_recursive_doubling, exscan_doubling.exscan_recursive_doubling
 COUNT_BYTES = 8
 
 
-def schedule(case: Case) -> Rounds | None:
-    order = allgatherv_full_duplex.parameter(case, "receive_order")
-    both = _free_sums(case), concurrent(gathered_pieces(case))
-    counting, gathering = (posted(rounds, synchronous=True) for rounds in both)
-    return sequential(counting, exchange_pieces_schedule(case, order), gathering)
-
-
-def _counting(case: Case) -> list[GroupPart]:
-    names = ("allreduce", "exscan")
-    return [
-        (allgatherv_full_duplex.parameter(case, name), Case(len(ranks), COUNT_BYTES, itemsize=COUNT_BYTES), ranks)
-        for name in names
-        for ranks in process_numbers(case)
-    ]
-
-
-def _free_sums(case: Case) -> Rounds | None:
-    """The schedule of the counting; adding two counts is free local work, not combining of operands."""
-    rounds = concurrent(_counting(case))
-    return None if rounds is None else ([t._replace(combined=0) for t in transfers] for transfers in rounds)
+def steps(case: Case) -> Iterator[Step]:
+    for name in ("allreduce", "exscan"):
+        part = without_combining(allgatherv_full_duplex.parameter(case, name))
+        yield from in_both_groups(part, case, (COUNT_BYTES, COUNT_BYTES), itemsize=COUNT_BYTES)
+    yield partial(exchange_pieces_schedule, case, allgatherv_full_duplex.parameter(case, "receive_order"))
+    yield from gathered_pieces(case)
 
 
 def sent(case: Case, rank: int) -> int:
@@ -84,12 +67,7 @@ def sent(case: Case, rank: int) -> int:
     return case.groups[0 if in_a else 1].layout.size(own) * case.itemsize
 
 
-CLAIMS = part_claims(
-    lambda case: [*_counting(case), *gathered_pieces(case)], schedule, sent=sent, why_unsupported=unknown_order
-)
-
-
-@algorithm(**CLAIMS)
+@algorithm(**part_claims(steps, sent=sent, why_unsupported=unknown_order, synchronous=True))
 def allgatherv_full_duplex(
     inter: Intercomm,
     local: Comm,
@@ -99,8 +77,8 @@ def allgatherv_full_duplex(
     *,
     allgather: Algorithm = ALLGATHER,
     allgatherv: Algorithm = ALLGATHERV,
-    allreduce: Algorithm = ALLREDUCE,
-    exscan: Algorithm = EXSCAN,
+    allreduce: Algorithm = allreduce_recursive_doubling,
+    exscan: Algorithm = exscan_recursive_doubling,
     receive_order: str = "multi_target",
     tag: int = 0,
 ) -> None:

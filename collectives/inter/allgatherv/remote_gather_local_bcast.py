@@ -27,21 +27,14 @@ from collections.abc import Sequence
 
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.declaration import algorithm
-from collectives.inter_patterns.groups import (
-    UNDECIDED,
-    checked_sizes,
-    comes_first,
-    scratch_in,
-    unsupported,
-)
+from collectives.inter_patterns.groups import UNDECIDED, checked_sizes, comes_first, scratch_in, unsupported
 from collectives.inter_patterns.leaders import bytes_sent, parts
-from collectives.intra.bcast import binomial
+from collectives.intra.bcast.binomial import bcast_binomial
 from collectives.tools.blocks import Layout
 from collectives.tools.messages import send, wait_all
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
-BCAST = binomial.bcast_binomial
-PARAMETERS = {"bcast": BCAST, "first": None}
+PARAMETERS = {"bcast": bcast_binomial, "first": None}
 
 
 def _a_first(case: Case) -> bool | None:
@@ -66,7 +59,7 @@ def allgatherv_remote_gather_local_bcast(
     recvbuf: Buffer,
     counts: Sequence[int],
     *,
-    bcast: Algorithm = BCAST,
+    bcast: Algorithm = bcast_binomial,
     first: bool | None = None,
     tag: int = 0,
 ) -> None:

@@ -27,6 +27,6 @@ Source   Kang, Träff, Al-Bahrani, Agrawal, Choudhary, Liao, Scalable Algorithms
 """
 
 from collectives.inter_patterns.root_gathering import allgatherv_in_turn
-from collectives.intra.gatherv import linear
+from collectives.intra.gatherv.linear import gatherv_linear
 
-allgatherv_root_gathering_mpich = allgatherv_in_turn(__name__, linear.gatherv_linear)
+allgatherv_root_gathering_mpich = allgatherv_in_turn(__name__, gatherv_linear)

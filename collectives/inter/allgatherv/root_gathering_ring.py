@@ -19,6 +19,6 @@ Source   Kang, Träff, Al-Bahrani, Agrawal, Choudhary, Liao, Scalable Algorithms
 """
 
 from collectives.inter_patterns.root_gathering import allgatherv_in_turn
-from collectives.intra.gatherv import ring
+from collectives.intra.gatherv.ring import gatherv_ring
 
-allgatherv_root_gathering_ring = allgatherv_in_turn(__name__, ring.gatherv_ring)
+allgatherv_root_gathering_ring = allgatherv_in_turn(__name__, gatherv_ring)

@@ -27,12 +27,11 @@ from collectives.catalogue.algorithm import Algorithm
 from collectives.catalogue.declaration import algorithm
 from collectives.inter_patterns.groups import checked_sizes
 from collectives.inter_patterns.leaders import by_leaders, leader_claims
-from collectives.intra.bcast import binomial
+from collectives.intra.bcast.binomial import bcast_binomial
 from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
-BCAST = binomial.bcast_binomial
-PARAMETERS = {"bcast": BCAST}
+PARAMETERS = {"bcast": bcast_binomial}
 
 
 @algorithm(parameters=PARAMETERS, **leader_claims(PARAMETERS))
@@ -43,7 +42,7 @@ def allgatherv_wmpi(
     recvbuf: Buffer,
     counts: Sequence[int],
     *,
-    bcast: Algorithm = BCAST,
+    bcast: Algorithm = bcast_binomial,
     tag: int = 0,
 ) -> None:
     """Gather the blocks of the other group's ranks to all ranks of this group."""

@@ -23,38 +23,38 @@ Source   fakempi; the exchange: Kang, Träff, Al-Bahrani, Agrawal, Choudhary, Li
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
+
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.declaration import algorithm
-from collectives.catalogue.schedule import Rounds
+from collectives.catalogue.schedule import Round
 from collectives.inter_patterns.even_cut import exchange_pieces, exchange_runs_schedule, unknown_order
 from collectives.inter_patterns.full_duplex import ALLGATHER, ALLGATHERV, gather_parts, nearly_equal_sizes
 from collectives.inter_patterns.full_duplex_claims import gather_part
-from collectives.inter_patterns.groups import (
-    GroupPart,
-    checked_sizes,
-    concurrent,
-    group_and_rank,
-    part_claims,
-    process_numbers,
-    sequential,
-)
-from collectives.inter_patterns.posted import posted
+from collectives.inter_patterns.groups import Step, checked_sizes, group_and_rank, part_claims, process_numbers
 from collectives.inter_patterns.reduce_in_pieces import REDUCE_SCATTER, own_piece, reduce_scatter_parts
 from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
 from collectives.tools.unbuffered import SynchronousComm, UnbufferedBetween
 
 
-def schedule(case: Case) -> Rounds | None:
+def steps(case: Case) -> Iterator[Step]:
+    (a, b), (in_a, in_b) = _elements(case), process_numbers(case)
+    yield from reduce_scatter_parts(case, (a, b), allreduce_even_cut.parameter(case, "reduce_scatter"))
+    yield partial(_exchange, case)
+    yield gather_part(nearly_equal_sizes(b, case.p), in_a, case)
+    yield gather_part(nearly_equal_sizes(a, case.q), in_b, case)
+
+
+def _exchange(case: Case) -> Iterator[Round]:
     a, b = _elements(case)
-    across = exchange_runs_schedule(
+    return exchange_runs_schedule(
         case,
         (Layout.nearly_equal(a, case.p), Layout.nearly_equal(a, case.q)),
         (Layout.nearly_equal(b, case.q), Layout.nearly_equal(b, case.p)),
         allreduce_even_cut.parameter(case, "receive_order"),
     )
-    reduced, gathered = (posted(concurrent(parts), synchronous=True) for parts in (_reduced(case), _gathered(case)))
-    return sequential(reduced, across, gathered)
 
 
 def _elements(case: Case) -> tuple[int, int]:
@@ -68,26 +68,7 @@ def _piece(case: Case, rank: int) -> int:
     return size * case.itemsize
 
 
-def _reduced(case: Case) -> list[GroupPart]:
-    return reduce_scatter_parts(case, _elements(case), allreduce_even_cut.parameter(case, "reduce_scatter"))
-
-
-def _gathered(case: Case) -> list[GroupPart]:
-    (a, b), (in_a, in_b) = _elements(case), process_numbers(case)
-    return [gather_part(nearly_equal_sizes(b, case.p), in_a, case), gather_part(nearly_equal_sizes(a, case.q), in_b, case)]
-
-
-CLAIMS = part_claims(
-    lambda case: [*_reduced(case), *_gathered(case)],
-    schedule,
-    sent=_piece,
-    held=_piece,
-    why_unsupported=unknown_order,
-    reduces=True,
-)
-
-
-@algorithm(**CLAIMS)
+@algorithm(**part_claims(steps, sent=_piece, held=_piece, why_unsupported=unknown_order, reduces=True, synchronous=True))
 def allreduce_even_cut(
     inter: Intercomm,
     local: Comm,

@@ -23,18 +23,15 @@ from __future__ import annotations
 
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.declaration import algorithm
-from collectives.inter.bcast import joined
-from collectives.inter.reduce import circulant
-from collectives.inter_patterns.groups import UNDECIDED, GroupPart, RootRole, concurrent, part_claims, process_numbers
+from collectives.inter.bcast.joined import bcast_joined
+from collectives.inter.reduce.circulant import reduce_circulant
+from collectives.inter_patterns.groups import UNDECIDED, GroupPart, RootRole, part_claims, process_numbers
 from collectives.inter_patterns.joined import STARTUP_BYTES
 from collectives.inter_patterns.one_leader import a_is_larger
-from collectives.intra.bcast import binomial as bcast_binomial
-from collectives.intra.reduce import binomial as reduce_binomial
-from collectives.tools.blocks import scratch as spare_memory
+from collectives.intra.bcast.binomial import bcast_binomial
+from collectives.intra.reduce.binomial import reduce_binomial
+from collectives.tools.blocks import spare_memory
 from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
-
-REDUCE, BCAST = reduce_binomial.reduce_binomial, bcast_binomial.bcast_binomial
-THERE, BACK = joined.bcast_joined, circulant.reduce_circulant
 
 
 def undecided(case: Case) -> str | None:
@@ -57,16 +54,13 @@ def _parts(case: Case) -> list[GroupPart]:
     both = [*in_smaller, *in_larger]
     return [
         (reduce, Case(smaller.p, smaller.m, itemsize=size, commutative=case.commutative), in_smaller),
-        (THERE, there, both),
-        (BACK, back, both),
+        (bcast_joined, there, both),
+        (reduce_circulant, back, both),
         (bcast, Case(smaller.p, larger.m, itemsize=size), in_smaller),
     ]
 
 
-CLAIMS = part_claims(_parts, lambda case: concurrent(_parts(case)), held=held, why_unsupported=undecided, reduces=True)
-
-
-@algorithm(**CLAIMS)
+@algorithm(**part_claims(_parts, held=held, why_unsupported=undecided, reduces=True))
 def allreduce_one_leader(
     inter: Intercomm,
     local: Comm,
@@ -74,20 +68,22 @@ def allreduce_one_leader(
     recvbuf: Buffer,
     *,
     op: Op,
-    reduce: Algorithm = REDUCE,
-    bcast: Algorithm = BCAST,
+    reduce: Algorithm = reduce_binomial,
+    bcast: Algorithm = bcast_binomial,
     startup_bytes: int = STARTUP_BYTES,
     first: bool | None = None,
     tag: int = 0,
 ) -> None:
     """Leave the result of the other group's operands in `recvbuf` on every rank."""
     if a_is_larger(Case(inter.Get_size(), q=inter.Get_remote_size(), parameters={"first": first})):
-        THERE.run(inter, local, recvbuf, root=0, startup_bytes=startup_bytes, tag=tag)
-        BACK.run(inter, local, sendbuf, None, op=op, root=0, startup_bytes=startup_bytes, tag=tag)
+        bcast_joined.run(inter, local, recvbuf, root=0, startup_bytes=startup_bytes, tag=tag)
+        reduce_circulant.run(inter, local, sendbuf, None, op=op, root=0, startup_bytes=startup_bytes, tag=tag)
         return
     leads = local.Get_rank() == 0
     root, whole = (RootRole.ROOT, spare_memory(sendbuf, sendbuf.size)) if leads else (RootRole.PROC_NULL, None)
     reduce.run(local, sendbuf, whole, op=op, root=0, tag=tag)
-    THERE.run(inter, local, whole, root=root, startup_bytes=startup_bytes, tag=tag)
-    BACK.run(inter, local, None, recvbuf if leads else None, op=op, root=root, startup_bytes=startup_bytes, tag=tag)
+    bcast_joined.run(inter, local, whole, root=root, startup_bytes=startup_bytes, tag=tag)
+    reduce_circulant.run(
+        inter, local, None, recvbuf if leads else None, op=op, root=root, startup_bytes=startup_bytes, tag=tag
+    )
     bcast.run(local, recvbuf, root=0, tag=tag)

@@ -25,49 +25,40 @@ from __future__ import annotations
 from collectives.catalogue.algorithm import Algorithm, Case, Claims
 from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Seconds, message
-from collectives.inter_patterns.groups import GroupPart, checked_sizes, process_numbers
+from collectives.inter_patterns.groups import GroupPart, checked_sizes, in_both_groups
 from collectives.inter_patterns.leaders_exchange import leaders_exchange, leaders_exchange_claims
-from collectives.intra.bcast import binomial as bcast_binomial
-from collectives.intra.reduce import binomial as reduce_binomial
+from collectives.intra.bcast.binomial import bcast_binomial
+from collectives.intra.reduce.binomial import reduce_binomial
 from collectives.tools.numbers import ceil_log2
 from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
 
-REDUCE, BCAST = reduce_binomial.reduce_binomial, bcast_binomial.bcast_binomial
 
-
-def closed_rounds(case: Case) -> int | None:
+def _rounds(case: Case) -> int | None:
     names = [allreduce_reduce_exchange_bcast.parameter(case, name).name for name in ("reduce", "bcast")]
     if case.m != case.m_b or names != ["binomial", "binomial"]:
         return None
-    return 1 + 2 * ceil_log2(max(case.p, case.q)) if case.m else 0
+    return 1 + 2 * ceil_log2(max(case.p, case.q))
 
 
 def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
-    rounds = closed_rounds(case)
+    rounds = _rounds(case)
     return None if rounds is None else rounds * message(case.m, t_s, t_w)
 
 
 def closed_combined(case: Case) -> int | None:
-    return None if closed_rounds(case) is None else ceil_log2(max(case.p, case.q)) * case.m
+    return None if _rounds(case) is None else ceil_log2(max(case.p, case.q)) * case.m
 
 
 def _broadcasts(case: Case) -> list[GroupPart]:
-    bcast, (in_a, in_b) = allreduce_reduce_exchange_bcast.parameter(case, "bcast"), process_numbers(case)
-    return [
-        (bcast, Case(case.p, case.m_b, itemsize=case.itemsize), in_a),
-        (bcast, Case(case.q, case.m, itemsize=case.itemsize), in_b),
-    ]
+    return in_both_groups(allreduce_reduce_exchange_bcast.parameter(case, "bcast"), case, (case.m_b, case.m))
 
 
 CLAIMS = leaders_exchange_claims(
-    lambda case: case.parameters.get("reduce", REDUCE), lambda case: (case.m, case.m_b), _broadcasts
+    lambda case: case.parameters.get("reduce", reduce_binomial), lambda case: (case.m, case.m_b), _broadcasts
 )
 
 
-@algorithm(
-    in_order=True,
-    **CLAIMS | Claims(closed_rounds=closed_rounds, closed_time=closed_time, closed_combined=closed_combined),
-)
+@algorithm(in_order=True, **CLAIMS | Claims(closed_time=closed_time, closed_combined=closed_combined))
 def allreduce_reduce_exchange_bcast(
     inter: Intercomm,
     local: Comm,
@@ -75,8 +66,8 @@ def allreduce_reduce_exchange_bcast(
     recvbuf: Buffer,
     *,
     op: Op,
-    reduce: Algorithm = REDUCE,
-    bcast: Algorithm = BCAST,
+    reduce: Algorithm = reduce_binomial,
+    bcast: Algorithm = bcast_binomial,
     tag: int = 0,
 ) -> None:
     """Leave the result of the other group's operands in `recvbuf` on every rank."""

@@ -26,62 +26,51 @@ from __future__ import annotations
 
 from collectives.catalogue.algorithm import Algorithm, Case, Claims
 from collectives.catalogue.declaration import algorithm
-from collectives.catalogue.schedule import Rounds, Seconds, Transfer, message
-from collectives.inter_patterns.groups import GroupPart, concurrent, part_claims, process_numbers, sequential, undecided
+from collectives.catalogue.schedule import Seconds, Transfer, message
+from collectives.inter_patterns.groups import Step, in_both_groups, part_claims, undecided
 from collectives.inter_patterns.root_gathering import exchange_in_turn, resolve_first
-from collectives.inter_patterns.root_gathering_claims import exchange_in_turn_schedule
-from collectives.intra.bcast import binomial as bcast_binomial
-from collectives.intra.reduce import binomial as reduce_binomial
-from collectives.tools.blocks import scratch as spare_memory
+from collectives.inter_patterns.root_gathering_claims import exchange_in_turn_steps
+from collectives.intra.bcast.binomial import bcast_binomial
+from collectives.intra.reduce.binomial import reduce_binomial
+from collectives.tools.blocks import spare_memory
 from collectives.tools.local import check_local
 from collectives.tools.numbers import ceil_log2
 from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
 
-REDUCE, BCAST = reduce_binomial.reduce_binomial, bcast_binomial.bcast_binomial
 
-
-def schedule(case: Case) -> Rounds | None:
-    reduce_a, reduce_b, bcast_a, bcast_b = _parts(case)
-    leaders = Transfer(0, case.p, case.m), Transfer(case.p, 0, case.m_b)
-    return sequential(concurrent([reduce_a, reduce_b]), exchange_in_turn_schedule(case, leaders, bcast_a, bcast_b))
-
-
-def closed_rounds(case: Case) -> int | None:
+def _rounds(case: Case) -> int | None:
     """The later reduce, a hop, the leader's sends in one broadcast, a hop, and the other broadcast."""
     names = [allreduce_wmpi.parameter(case, name).name for name in ("reduce", "bcast")]
     if case.m != case.m_b or names != ["binomial", "binomial"]:
         return None
     a, b = ceil_log2(case.p), ceil_log2(case.q)
-    return max(a, b) + 2 + a + b if case.m else 0
+    return max(a, b) + 2 + a + b
 
 
 def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
-    rounds = closed_rounds(case)
+    rounds = _rounds(case)
     return None if rounds is None else rounds * message(case.m, t_s, t_w)
 
 
 def closed_combined(case: Case) -> int | None:
-    return None if closed_rounds(case) is None else max(ceil_log2(case.p), ceil_log2(case.q)) * case.m
+    return None if _rounds(case) is None else max(ceil_log2(case.p), ceil_log2(case.q)) * case.m
 
 
-def _by_leaders(case: Case, rank: int) -> int:
-    """Bytes of the local group's result, which its leader holds and sends; 0 on other ranks."""
+def held(case: Case, rank: int) -> int:
+    """Bytes of the local group's result on its leader."""
     return {0: case.m, case.p: case.m_b}.get(rank, 0)
 
 
-def _parts(case: Case) -> list[GroupPart]:
-    reduce, bcast = allreduce_wmpi.parameter(case, "reduce"), allreduce_wmpi.parameter(case, "bcast")
-    (p, q), (in_a, in_b), size = (case.p, case.q), process_numbers(case), case.itemsize
-    return [
-        (reduce, Case(p, case.m, itemsize=size, commutative=case.commutative), in_a),
-        (reduce, Case(q, case.m_b, itemsize=size, commutative=case.commutative), in_b),
-        (bcast, Case(p, case.m_b, itemsize=size), in_a),
-        (bcast, Case(q, case.m, itemsize=size), in_b),
-    ]
+def steps(case: Case) -> list[Step]:
+    reduce, bcast = (allreduce_wmpi.parameter(case, name) for name in ("reduce", "bcast"))
+    reduces = in_both_groups(reduce, case, (case.m, case.m_b), commutative=case.commutative)
+    bcasts = in_both_groups(bcast, case, (case.m_b, case.m))
+    leaders = Transfer(0, case.p, case.m), Transfer(case.p, 0, case.m_b)
+    return [*reduces, *exchange_in_turn_steps(case, leaders, *bcasts)]
 
 
-CLAIMS = part_claims(_parts, schedule, sent=_by_leaders, held=_by_leaders, why_unsupported=undecided) | Claims(
-    closed_rounds=closed_rounds, closed_time=closed_time, closed_combined=closed_combined
+CLAIMS = part_claims(steps, held=held, why_unsupported=undecided) | Claims(
+    closed_time=closed_time, closed_combined=closed_combined
 )
 
 
@@ -93,8 +82,8 @@ def allreduce_wmpi(
     recvbuf: Buffer,
     *,
     op: Op,
-    reduce: Algorithm = REDUCE,
-    bcast: Algorithm = BCAST,
+    reduce: Algorithm = reduce_binomial,
+    bcast: Algorithm = bcast_binomial,
     first: bool | None = None,
     tag: int = 0,
 ) -> None:

@@ -26,8 +26,7 @@ from collectives.catalogue.algorithm import Case
 from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import NonblockingRound, Round, Transfer, without_empty
 from collectives.inter_patterns.union import Union
-from collectives.tools.blocks import Layout
-from collectives.tools.blocks import scratch as spare_memory
+from collectives.tools.blocks import Layout, spare_memory
 from collectives.tools.local import check_local
 from collectives.tools.messages import exchange
 from collectives.tools.numbers import ceil_log2

@@ -15,9 +15,7 @@ Source   fakempi; within one group: Thakur, Rabenseifner, Gropp, Optimization of
          MPICH, International Journal of High Performance Computing Applications 19 (2005), doi:10.1177/1094342005051521
 """
 
-from collectives.inter_patterns.alltoall import even_rounds, even_time, exchange_in_rounds, exchange_in_rounds_schedule
+from collectives.inter_patterns.alltoall import even_time, exchange_in_rounds, exchange_in_rounds_schedule
 from collectives.inter_patterns.families import alltoall
 
-alltoall_pairwise = alltoall(
-    __name__, exchange_in_rounds, schedule=exchange_in_rounds_schedule, closed_rounds=even_rounds, closed_time=even_time
-)
+alltoall_pairwise = alltoall(__name__, exchange_in_rounds, schedule=exchange_in_rounds_schedule, closed_time=even_time)

@@ -14,9 +14,7 @@ Best     long blocks: max(p, q) blocks per rank is the lower bound; the same tim
 Source   MPICH, src/mpi/coll/alltoall/alltoall_inter_pairwise_exchange.c
 """
 
-from collectives.inter_patterns.alltoall import even_rounds, even_time, exchange_spreading, exchange_spreading_schedule
+from collectives.inter_patterns.alltoall import even_time, exchange_spreading, exchange_spreading_schedule
 from collectives.inter_patterns.families import alltoall
 
-alltoall_spread = alltoall(
-    __name__, exchange_spreading, schedule=exchange_spreading_schedule, closed_rounds=even_rounds, closed_time=even_time
-)
+alltoall_spread = alltoall(__name__, exchange_spreading, schedule=exchange_spreading_schedule, closed_time=even_time)

@@ -26,51 +26,30 @@ import numpy as np
 
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.declaration import algorithm
-from collectives.catalogue.schedule import Rounds, Transfer
-from collectives.inter_patterns.groups import (
-    GroupPart,
-    checked_sizes,
-    concurrent,
-    group_and_rank,
-    part_claims,
-    process_numbers,
-    sequential,
-)
+from collectives.catalogue.schedule import Transfer
+from collectives.inter_patterns.groups import Step, checked_sizes, in_both_groups, part_claims, without_combining
 from collectives.inter_patterns.leaders_exchange import leaders_exchange
-from collectives.intra.bcast import binomial as bcast_binomial
-from collectives.intra.reduce import binomial as reduce_binomial
+from collectives.intra.bcast.binomial import bcast_binomial
+from collectives.intra.reduce.binomial import reduce_binomial
 from collectives.patterns.reductions import ADD
-from collectives.tools.blocks import scratch as spare_memory
+from collectives.tools.blocks import spare_memory
 from collectives.tools.protocol import Comm, Intercomm
 
-REDUCE, BCAST = reduce_binomial.reduce_binomial, bcast_binomial.bcast_binomial
 INTEGER: Final[Any] = np.zeros(1, np.int32)
 NBYTES = 4
 
 
-def schedule(case: Case) -> Rounds | None:
-    reduce_a, reduce_b, *bcasts = _parts(case)
-    reduces = concurrent([reduce_a, reduce_b])
-    if reduces is None:
-        return None
-    free = ([t._replace(combined=0) for t in transfers] for transfers in reduces)
-    across = [Transfer(0, case.p, NBYTES), Transfer(case.p, 0, NBYTES)]
-    return sequential(free, [across], concurrent(bcasts))
+def steps(case: Case) -> list[Step]:
+    reduce, bcast = (barrier_allreduce.parameter(case, name) for name in ("reduce", "bcast"))
+    reduces, bcasts = (
+        in_both_groups(part, case, (NBYTES, NBYTES), itemsize=NBYTES) for part in (without_combining(reduce), bcast)
+    )
+    return [*reduces, [Transfer(0, case.p, NBYTES), Transfer(case.p, 0, NBYTES)], *bcasts]
 
 
-def _parts(case: Case) -> list[GroupPart]:
-    reduce, bcast = barrier_allreduce.parameter(case, "reduce"), barrier_allreduce.parameter(case, "bcast")
-    integer = [Case(len(ranks), NBYTES, itemsize=NBYTES) for ranks in process_numbers(case)]
-    return [(part, *each) for part in (reduce, bcast) for each in zip(integer, process_numbers(case), strict=True)]
-
-
-def sent(case: Case, rank: int) -> int:
-    return 0 if group_and_rank(case, rank)[1] else NBYTES
-
-
-@algorithm(**part_claims(_parts, schedule, sent=sent, held=lambda case, rank: NBYTES + sent(case, rank)))
+@algorithm(**part_claims(steps, held=lambda case, rank: 2 * NBYTES if rank in (0, case.p) else NBYTES))
 def barrier_allreduce(
-    inter: Intercomm, local: Comm, *, reduce: Algorithm = REDUCE, bcast: Algorithm = BCAST, tag: int = 0
+    inter: Intercomm, local: Comm, *, reduce: Algorithm = reduce_binomial, bcast: Algorithm = bcast_binomial, tag: int = 0
 ) -> None:
     """Return when every rank of the other group has entered the barrier."""
     checked_sizes(inter, local)

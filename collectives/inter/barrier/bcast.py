@@ -23,54 +23,31 @@ from __future__ import annotations
 
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.declaration import algorithm
-from collectives.catalogue.schedule import Rounds, Transfer
-from collectives.inter_patterns.groups import (
-    GroupPart,
-    comes_first,
-    concurrent,
-    part_claims,
-    process_numbers,
-    sequential,
-    undecided,
-)
+from collectives.catalogue.schedule import Transfer
+from collectives.inter_patterns.groups import Step, comes_first, in_both_groups, part_claims, undecided
 from collectives.inter_patterns.root_gathering import exchange_in_turn
-from collectives.inter_patterns.root_gathering_claims import exchange_in_turn_schedule
-from collectives.intra.barrier import dissemination
-from collectives.intra.bcast import binomial as bcast_binomial
-from collectives.tools.blocks import scratch as spare_memory
+from collectives.inter_patterns.root_gathering_claims import exchange_in_turn_steps
+from collectives.intra.barrier.dissemination import barrier_dissemination
+from collectives.intra.bcast.binomial import bcast_binomial
+from collectives.tools.blocks import spare_memory
 from collectives.tools.messages import TOKEN
 from collectives.tools.protocol import Comm, Intercomm
 
-BARRIER, BCAST = dissemination.barrier_dissemination, bcast_binomial.bcast_binomial
 
-
-def schedule(case: Case) -> Rounds | None:
-    *barriers, bcast_a, bcast_b = _parts(case)
+def steps(case: Case) -> list[Step]:
+    barriers = in_both_groups(barrier_bcast.parameter(case, "barrier"), case, (0, 0))
+    bcasts = in_both_groups(barrier_bcast.parameter(case, "bcast"), case, (1, 1), itemsize=1)
     leaders = Transfer(0, case.p, 1), Transfer(case.p, 0, 1)
-    return sequential(concurrent(barriers), exchange_in_turn_schedule(case, leaders, bcast_a, bcast_b))
+    return [*barriers, *exchange_in_turn_steps(case, leaders, *bcasts)]
 
 
-def _parts(case: Case) -> list[GroupPart]:
-    barrier, bcast = barrier_bcast.parameter(case, "barrier"), barrier_bcast.parameter(case, "bcast")
-    groups = process_numbers(case)
-    barriers: list[GroupPart] = [(barrier, Case(len(ranks)), ranks) for ranks in groups]
-    return [*barriers, *((bcast, Case(len(ranks), 1, itemsize=1), ranks) for ranks in groups)]
-
-
-def sent(case: Case, rank: int) -> int:
-    return 1 if rank in (0, case.p) else 0
-
-
-CLAIMS = part_claims(_parts, schedule, sent=sent, held=lambda case, rank: 1, why_unsupported=undecided)
-
-
-@algorithm(**CLAIMS)
+@algorithm(**part_claims(steps, held=lambda case, rank: 1, why_unsupported=undecided))
 def barrier_bcast(
     inter: Intercomm,
     local: Comm,
     *,
-    barrier: Algorithm = BARRIER,
-    bcast: Algorithm = BCAST,
+    barrier: Algorithm = barrier_dissemination,
+    bcast: Algorithm = bcast_binomial,
     first: bool | None = None,
     tag: int = 0,
 ) -> None:

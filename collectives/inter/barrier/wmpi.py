@@ -30,15 +30,13 @@ from collectives.catalogue.schedule import Rounds, Seconds
 from collectives.inter_patterns.groups import UNDECIDED, checked_sizes, comes_first, with_process_numbers
 from collectives.inter_patterns.posted import posted
 from collectives.inter_patterns.union import Union
-from collectives.intra.barrier import dissemination
+from collectives.intra.barrier.dissemination import barrier_dissemination
 from collectives.tools.protocol import Comm, Intercomm
-
-BARRIER = dissemination.barrier_dissemination
 
 
 def why_unsupported(case: Case) -> str | None:
     barrier, first = barrier_wmpi.parameter(case, "barrier"), barrier_wmpi.parameter(case, "first")
-    if case.p == case.q and first is None and barrier.name != BARRIER.name:
+    if case.p == case.q and first is None and barrier.name != barrier_dissemination.name:
         return UNDECIDED.format(p=case.p)
     reason = barrier.why_unsupported(Case(case.ranks))
     return f"barrier {barrier.name}: {reason}" if reason else None
@@ -51,10 +49,6 @@ def schedule(case: Case) -> Rounds | None:
     n, p = case.ranks, case.p
     numbers = [*range(p, n), *range(p)]  # B keeps its numbers, A's are shifted by q
     return with_process_numbers(rounds, numbers)
-
-
-def closed_rounds(case: Case) -> int | None:
-    return _barrier_and_first(case)[0].rounds(Case(case.ranks))
 
 
 def closed_sent(case: Case, rank: int) -> int:
@@ -74,12 +68,11 @@ def _barrier_and_first(case: Case) -> tuple[Algorithm, bool]:
 @algorithm(
     schedule=schedule,
     why_unsupported=why_unsupported,
-    closed_rounds=closed_rounds,
     closed_sent=closed_sent,
     closed_time=closed_time,
 )
 def barrier_wmpi(
-    inter: Intercomm, local: Comm, *, barrier: Algorithm = BARRIER, first: bool | None = None, tag: int = 0
+    inter: Intercomm, local: Comm, *, barrier: Algorithm = barrier_dissemination, first: bool | None = None, tag: int = 0
 ) -> None:
     """Return when every rank of both groups has entered the barrier."""
     p, q = checked_sizes(inter, local)

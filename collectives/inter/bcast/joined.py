@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from collectives.catalogue.algorithm import Algorithm, Case, Claims
+from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.declaration import algorithm
 from collectives.inter_patterns.groups import GroupPart, RootRole
 from collectives.inter_patterns.joined import (
@@ -39,12 +39,10 @@ from collectives.inter_patterns.joined import (
     tree_hops,
 )
 from collectives.inter_patterns.rooted import check_root, group_sizes
-from collectives.intra.bcast import circulant
+from collectives.intra.bcast.circulant import bcast_circulant
 from collectives.tools.blocks import required
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 from collectives.tools.unbuffered import SynchronousComm
-
-BCAST = circulant.bcast_circulant
 
 
 def _segments(bcast: Algorithm, nbytes: int, leaves: int, startup_bytes: int) -> dict[str, Any]:
@@ -60,21 +58,14 @@ def _part(case: Case) -> GroupPart:
     return bcast, Case(case.q + 1, case.m, root=case.q, itemsize=case.itemsize, parameters=cut), process_numbers(case)
 
 
-CLAIMS = joined_claims(_part, synchronous=True)
-
-
-def why_unsupported(case: Case) -> str | None:
-    return positive_startups_only(case) or CLAIMS["why_unsupported"](case)
-
-
-@algorithm(**CLAIMS | Claims(why_unsupported=why_unsupported))
+@algorithm(**joined_claims(_part, positive_startups_only, synchronous=True))
 def bcast_joined(
     inter: Intercomm,
     local: Comm,
     buf: Buffer | None,
     *,
     root: RootRole | int,
-    bcast: Algorithm = BCAST,
+    bcast: Algorithm = bcast_circulant,
     startup_bytes: int = STARTUP_BYTES,
     tag: int = 0,
 ) -> None:

@@ -25,12 +25,10 @@ from collectives.catalogue.schedule import Transfer
 from collectives.inter_patterns.groups import GroupPart, RootRole, process_numbers
 from collectives.inter_patterns.rooted import check_root
 from collectives.inter_patterns.rooted_claims import one_hop_claims
-from collectives.intra.bcast import binomial
+from collectives.intra.bcast.binomial import bcast_binomial
 from collectives.tools.blocks import required
 from collectives.tools.messages import receive, send
 from collectives.tools.protocol import Buffer, Comm, Intercomm
-
-BCAST = binomial.bcast_binomial
 
 
 def _part(case: Case) -> GroupPart:
@@ -42,9 +40,15 @@ def _hop(case: Case) -> Transfer:
     return Transfer(case.root, case.p, case.m)
 
 
-@algorithm(**one_hop_claims(_part, _hop, hop_first=True))
+@algorithm(**one_hop_claims(_part, _hop, hop_first=True, keeps=False))
 def bcast_wmpi(
-    inter: Intercomm, local: Comm, buf: Buffer | None, *, root: RootRole | int, bcast: Algorithm = BCAST, tag: int = 0
+    inter: Intercomm,
+    local: Comm,
+    buf: Buffer | None,
+    *,
+    root: RootRole | int,
+    bcast: Algorithm = bcast_binomial,
+    tag: int = 0,
 ) -> None:
     """Copy the root's `buf` to `buf` on every rank of the other group."""
     check_root(inter, local, root)

@@ -28,14 +28,18 @@ from collectives.catalogue.declaration import algorithm
 from collectives.inter_patterns.groups import GroupPart, RootRole
 from collectives.inter_patterns.joined import Joined, joined_claims, process_numbers
 from collectives.inter_patterns.rooted import check_root, group_sizes
-from collectives.intra.gather import binomial
+from collectives.intra.gather.binomial import gather_binomial as gather_binomial_of_one_group
 from collectives.patterns.binomial import gather_up
 from collectives.tools.blocks import Layout, required
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
 
 def _part(case: Case) -> GroupPart:
-    return binomial.gather_binomial, Case(case.q + 1, case.m_b, root=case.q, itemsize=case.itemsize), process_numbers(case)
+    return (
+        gather_binomial_of_one_group,
+        Case(case.q + 1, case.m_b, root=case.q, itemsize=case.itemsize),
+        process_numbers(case),
+    )
 
 
 @algorithm(**joined_claims(_part))

@@ -26,12 +26,10 @@ from collectives.catalogue.schedule import Transfer
 from collectives.inter_patterns.groups import GroupPart, RootRole, process_numbers
 from collectives.inter_patterns.rooted import check_root, group_sizes
 from collectives.inter_patterns.rooted_claims import one_hop_claims
-from collectives.intra.gather import binomial
-from collectives.tools.blocks import required, scratch
+from collectives.intra.gather.binomial import gather_binomial
+from collectives.tools.blocks import required, spare_memory
 from collectives.tools.messages import receive, send
 from collectives.tools.protocol import Buffer, Comm, Intercomm
-
-GATHER = binomial.gather_binomial
 
 
 def _part(case: Case) -> GroupPart:
@@ -51,7 +49,7 @@ def gather_local_gather_remote_send(
     recvbuf: Buffer | None,
     *,
     root: RootRole | int,
-    gather: Algorithm = GATHER,
+    gather: Algorithm = gather_binomial,
     tag: int = 0,
 ) -> None:
     """Gather the blocks of the other group's ranks to the root's `recvbuf`."""
@@ -63,7 +61,7 @@ def gather_local_gather_remote_send(
         receive(inter, required(recvbuf, "the root of a gather"), 0, tag)
         return
     own = required(sendbuf, "a rank that sends its block")
-    whole = scratch(own, own.size * q) if local.Get_rank() == 0 else None
+    whole = spare_memory(own, own.size * q) if local.Get_rank() == 0 else None
     gather.run(local, own, whole, root=0, tag=tag)
     if whole is not None:
         send(inter, whole, root, tag)

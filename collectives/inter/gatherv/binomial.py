@@ -28,14 +28,14 @@ from collectives.inter_patterns.groups import RootRole
 from collectives.inter_patterns.joined import Joined
 from collectives.inter_patterns.rooted import check_root
 from collectives.inter_patterns.sized_trees import sized_claims
-from collectives.intra.gatherv import binomial
+from collectives.intra.gatherv.binomial import gatherv_binomial as gatherv_binomial_of_one_group
 from collectives.patterns.binomial import gather_up
 from collectives.patterns.subtree_sizes import gather_at_leaf
 from collectives.tools.blocks import Layout, required
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
 
-@algorithm(**sized_claims(binomial.gatherv_binomial))
+@algorithm(**sized_claims(gatherv_binomial_of_one_group))
 def gatherv_binomial(
     inter: Intercomm,
     local: Comm,

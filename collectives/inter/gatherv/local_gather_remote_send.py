@@ -25,41 +25,33 @@ from collections.abc import Sequence
 
 from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.declaration import algorithm
-from collectives.catalogue.schedule import Rounds, Transfer, without_empty
-from collectives.inter_patterns.groups import GroupPart, RootRole, concurrent, part_claims, process_numbers, sequential
+from collectives.catalogue.schedule import Transfer, without_empty
+from collectives.inter_patterns.groups import RootRole, Step, part_claims, process_numbers
 from collectives.inter_patterns.root_gathering import collect_by_counts
 from collectives.inter_patterns.rooted import check_root, gathered
-from collectives.intra.gather import binomial
-from collectives.intra.gatherv import linear
+from collectives.intra.gather.binomial import gather_binomial
+from collectives.intra.gatherv.linear import gatherv_linear
 from collectives.tools.blocks import Layout, required
 from collectives.tools.messages import receive, send
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
-GATHER = binomial.gather_binomial
 COUNT_BYTES = 8
 
 
-def _parts(case: Case) -> list[GroupPart]:
+def steps(case: Case) -> list[Step]:
     counts, leaves = Case(case.q, COUNT_BYTES, itemsize=COUNT_BYTES), process_numbers(case)[1]
     return [
         (gatherv_local_gather_remote_send.parameter(case, "gather"), counts, leaves),
-        (linear.gatherv_linear, case.groups[1], leaves),
+        (gatherv_linear, case.groups[1], leaves),
+        without_empty([Transfer(case.p, case.root, sum(gathered(case)))]),
     ]
-
-
-def schedule(case: Case) -> Rounds | None:
-    return sequential(concurrent(_parts(case)), [without_empty([Transfer(case.p, case.root, sum(gathered(case)))])])
-
-
-def sent(case: Case, rank: int) -> int:
-    return sum(gathered(case)) if rank == case.p else 0
 
 
 def held(case: Case, rank: int) -> int:
     return sum(gathered(case)) + COUNT_BYTES * case.q if rank == case.p else 0
 
 
-@algorithm(**part_claims(_parts, schedule, sent=sent, held=held))
+@algorithm(**part_claims(steps, held=held))
 def gatherv_local_gather_remote_send(
     inter: Intercomm,
     local: Comm,
@@ -68,7 +60,7 @@ def gatherv_local_gather_remote_send(
     counts: Sequence[int] | None,
     *,
     root: RootRole | int,
-    gather: Algorithm = GATHER,
+    gather: Algorithm = gather_binomial,
     tag: int = 0,
 ) -> None:
     """Gather the blocks of the other group's ranks to the root's `recvbuf`."""

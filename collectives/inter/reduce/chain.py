@@ -35,9 +35,8 @@ from collectives.inter_patterns.joined import STARTUP_BYTES, Joined, positive_st
 from collectives.inter_patterns.joined import process_numbers as joined_numbers
 from collectives.inter_patterns.rooted import check_root, group_sizes
 from collectives.patterns.reductions import combine
-from collectives.patterns.segmented import chain_rounds, chain_steps, chain_time, segments_of
-from collectives.tools.blocks import required, segments
-from collectives.tools.blocks import scratch as spare_memory
+from collectives.patterns.segmented import chain_steps, chain_time, segments_of
+from collectives.tools.blocks import required, segments, spare_memory
 from collectives.tools.messages import exchange, receive
 from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
 
@@ -55,10 +54,6 @@ def schedule(case: Case) -> Iterator[Round]:
 
 def scratch(case: Case, rank: int) -> int:
     return 2 * segments_of(_chain(case)).size(0) * case.itemsize if case.p <= rank < case.ranks - 1 else 0
-
-
-def closed_rounds(case: Case) -> int:
-    return chain_rounds(_chain(case))
 
 
 def closed_sent(case: Case, rank: int) -> int:
@@ -79,7 +74,6 @@ def _chain(case: Case) -> Case:
     schedule=schedule,
     scratch=scratch,
     why_unsupported=positive_startups_only,
-    closed_rounds=closed_rounds,
     closed_sent=closed_sent,
     closed_time=closed_time,
     closed_combined=lambda case: None,

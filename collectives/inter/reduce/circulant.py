@@ -36,11 +36,8 @@ from collectives.inter_patterns.joined import STARTUP_BYTES, Joined, positive_st
 from collectives.inter_patterns.joined import process_numbers as joined_numbers
 from collectives.inter_patterns.posted import SynchronousRound
 from collectives.inter_patterns.rooted import check_root, group_sizes
-from collectives.patterns.reductions import combine
-from collectives.patterns.reversed_circulant import partners, sends
+from collectives.patterns.reversed_circulant import combine_segments, messages
 from collectives.tools.blocks import Layout, copy_of, required, segments
-from collectives.tools.blocks import scratch as spare_memory
-from collectives.tools.messages import exchange
 from collectives.tools.numbers import ceil_log2
 from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
 from collectives.tools.unbuffered import SynchronousComm
@@ -51,7 +48,6 @@ def _segments(elements: int, itemsize: int, leaves: int, startup_bytes: int) -> 
 
 
 def _pieces(case: Case) -> Layout:
-    """The segments of a case."""
     return _segments(case.m_b // case.itemsize, case.itemsize, case.q, reduce_circulant.parameter(case, "startup_bytes"))
 
 
@@ -59,18 +55,15 @@ def schedule(case: Case) -> Iterator[Round]:
     size, pieces, places = case.q + 1, _pieces(case), joined_numbers(case)
     if not case.m_b:
         return
-    outgoing = [sends(v, size, pieces.p) for v in range(1, size)]
     with_root: set[int] = set()
-    for i, skip in enumerate(partners(size, pieces.p)):
+    for sent in messages(size, pieces.p):
         transfers = []
-        for v, segment in enumerate((plan[i] for plan in outgoing), start=1):
-            if segment is not None:
-                above, nbytes = (v - skip) % size, pieces.size(segment) * case.itemsize
-                combined = nbytes if above or segment in with_root else 0
-                start = pieces.start(segment) * case.itemsize
-                transfers.append(Transfer(places[v - 1], places[above - 1], nbytes, combined, start))
-                if not above:
-                    with_root.add(segment)
+        for v, above, segment in sent:
+            nbytes, start = pieces.size(segment) * case.itemsize, pieces.start(segment) * case.itemsize
+            combined = nbytes if above or segment in with_root else 0
+            transfers.append(Transfer(places[v - 1], places[above - 1], nbytes, combined, start))
+            if not above:
+                with_root.add(segment)
         yield SynchronousRound(transfers)
 
 
@@ -112,27 +105,11 @@ def reduce_circulant(
     _p, q = group_sizes(inter, root)
     if root is RootRole.PROC_NULL:
         return
-    comm, size = SynchronousComm(Joined(inter, local, root)), q + 1
-    if isinstance(root, RootRole):
+    at_root = isinstance(root, RootRole)
+    if at_root:
         held = required(recvbuf, "the root of a reduce")
     else:
         held = copy_of(required(sendbuf, "a rank that contributes an operand"))
     pieces = _segments(held.size, held.itemsize, q, startup_bytes)
-    spare = spare_memory(held, pieces.size(0))
-    v = (comm.Get_rank() + 1) % size
-    outgoing = sends(v, size, pieces.p) if v else [None] * (pieces.p - 1 + ceil_log2(size))
-    filled = [v > 0] * pieces.p
-    incoming: dict[int, list[int | None]] = {}
-    for i, skip in enumerate(partners(size, pieces.p)):
-        below, above = (v + skip) % size, (v - skip) % size
-        if below and below not in incoming:
-            incoming[below] = sends(below, size, pieces.p)
-        sent, received = outgoing[i], incoming[below][i] if below else None
-        into = None
-        if received is not None:
-            into = spare[0 : pieces.size(received)] if filled[received] else pieces.block(held, received)
-        exchange(comm, None if sent is None else pieces.block(held, sent), (above - 1) % size, into, below - 1, tag)
-        if received is not None and into is not None:
-            if filled[received]:
-                combine(op, into, pieces.block(held, received))
-            filled[received] = True
+    comm = SynchronousComm(Joined(inter, local, root))
+    combine_segments(comm, held, pieces, q, op, tag, has_operand=not at_root)

@@ -27,12 +27,10 @@ from collectives.catalogue.schedule import Transfer
 from collectives.inter_patterns.groups import GroupPart, RootRole, process_numbers
 from collectives.inter_patterns.rooted import check_root
 from collectives.inter_patterns.rooted_claims import one_hop_claims
-from collectives.intra.reduce import binomial
-from collectives.tools.blocks import required, scratch
+from collectives.intra.reduce.binomial import reduce_binomial
+from collectives.tools.blocks import required, spare_memory
 from collectives.tools.messages import receive, send
 from collectives.tools.protocol import Buffer, Comm, Intercomm, Op
-
-REDUCE = binomial.reduce_binomial
 
 
 def _part(case: Case) -> GroupPart:
@@ -53,7 +51,7 @@ def reduce_wmpi(
     *,
     op: Op,
     root: RootRole | int,
-    reduce: Algorithm = REDUCE,
+    reduce: Algorithm = reduce_binomial,
     tag: int = 0,
 ) -> None:
     """Leave the result of the other group's operands in the root's `recvbuf`."""
@@ -64,7 +62,7 @@ def reduce_wmpi(
         receive(inter, required(recvbuf, "the root of a reduce"), 0, tag)
         return
     own = required(sendbuf, "a rank that contributes an operand")
-    result = scratch(own, own.size) if local.Get_rank() == 0 else None
+    result = spare_memory(own, own.size) if local.Get_rank() == 0 else None
     reduce.run(local, own, result, op=op, root=0, tag=tag)
     if result is not None:
         send(inter, result, root, tag)

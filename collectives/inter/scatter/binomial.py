@@ -27,14 +27,18 @@ from collectives.catalogue.declaration import algorithm
 from collectives.inter_patterns.groups import GroupPart, RootRole
 from collectives.inter_patterns.joined import Joined, joined_claims, process_numbers
 from collectives.inter_patterns.rooted import check_root, group_sizes
-from collectives.intra.scatter import binomial
+from collectives.intra.scatter.binomial import scatter_binomial as scatter_binomial_of_one_group
 from collectives.patterns.binomial import scatter_down
 from collectives.tools.blocks import Layout, required
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
 
 def _part(case: Case) -> GroupPart:
-    return binomial.scatter_binomial, Case(case.q + 1, case.m, root=case.q, itemsize=case.itemsize), process_numbers(case)
+    return (
+        scatter_binomial_of_one_group,
+        Case(case.q + 1, case.m, root=case.q, itemsize=case.itemsize),
+        process_numbers(case),
+    )
 
 
 @algorithm(**joined_claims(_part))

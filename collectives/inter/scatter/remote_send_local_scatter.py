@@ -23,19 +23,16 @@ Source   MPICH, src/mpi/coll/scatter/scatter_inter_remote_send_local_scatter.c, 
 
 from __future__ import annotations
 
-from collectives.catalogue.algorithm import Algorithm, Case, Claims
+from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Transfer
-from collectives.inter_patterns.groups import GroupPart, RootRole, process_numbers, scratch_in
+from collectives.inter_patterns.groups import GroupPart, RootRole, process_numbers
 from collectives.inter_patterns.rooted import check_root, group_sizes
 from collectives.inter_patterns.rooted_claims import one_hop_claims
-from collectives.intra.scatter import binomial
-from collectives.tools.blocks import required
-from collectives.tools.blocks import scratch as spare_memory
+from collectives.intra.scatter.binomial import scatter_binomial
+from collectives.tools.blocks import required, spare_memory
 from collectives.tools.messages import receive, send
 from collectives.tools.protocol import Buffer, Comm, Intercomm
-
-SCATTER = binomial.scatter_binomial
 
 
 def _part(case: Case) -> GroupPart:
@@ -47,11 +44,7 @@ def _hop(case: Case) -> Transfer:
     return Transfer(case.root, case.p, case.q * case.m)
 
 
-def scratch(case: Case, rank: int) -> int:
-    return scratch_in([_part(case)], rank) + (case.q * case.m if rank == case.p else 0)
-
-
-@algorithm(**one_hop_claims(_part, _hop, hop_first=True) | Claims(scratch=scratch))
+@algorithm(**one_hop_claims(_part, _hop, hop_first=True))
 def scatter_remote_send_local_scatter(
     inter: Intercomm,
     local: Comm,
@@ -59,7 +52,7 @@ def scatter_remote_send_local_scatter(
     recvbuf: Buffer | None,
     *,
     root: RootRole | int,
-    scatter: Algorithm = SCATTER,
+    scatter: Algorithm = scatter_binomial,
     tag: int = 0,
 ) -> None:
     """Copy the rank's block of the root's `sendbuf` to `recvbuf`; the root is in the other group."""

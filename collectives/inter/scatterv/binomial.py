@@ -30,14 +30,14 @@ from collectives.inter_patterns.groups import RootRole
 from collectives.inter_patterns.joined import Joined
 from collectives.inter_patterns.rooted import check_root
 from collectives.inter_patterns.sized_trees import sized_claims
-from collectives.intra.scatterv import binomial
+from collectives.intra.scatterv.binomial import scatterv_binomial as scatterv_binomial_of_one_group
 from collectives.patterns.binomial import scatter_down
 from collectives.patterns.subtree_sizes import scatter_at_leaf
 from collectives.tools.blocks import Layout, required
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
 
-@algorithm(**sized_claims(binomial.scatterv_binomial))
+@algorithm(**sized_claims(scatterv_binomial_of_one_group))
 def scatterv_binomial(
     inter: Intercomm,
     local: Comm,

@@ -30,11 +30,10 @@ import numpy as np
 from collectives.catalogue.algorithm import Case
 from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Rounds, Seconds, Transfer, message, without_empty
-from collectives.inter_patterns.groups import GroupPart, RootRole, concurrent, process_numbers, sequential
+from collectives.inter_patterns.groups import RootRole, process_numbers, schedule_of
 from collectives.inter_patterns.rooted import check_root, group_sizes, scattered, sequential_time
-from collectives.intra.scatterv import linear
-from collectives.tools.blocks import Layout, required
-from collectives.tools.blocks import scratch as spare_memory
+from collectives.intra.scatterv.linear import scatterv_linear
+from collectives.tools.blocks import Layout, required, spare_memory
 from collectives.tools.messages import receive, send
 from collectives.tools.protocol import Buffer, Comm, Intercomm
 
@@ -42,16 +41,12 @@ COUNT_BYTES = 8
 
 
 def schedule(case: Case) -> Rounds | None:
-    hops = [[Transfer(case.root, case.p, COUNT_BYTES * case.q)], without_empty([Transfer(case.root, case.p, _total(case))])]
-    return sequential(hops, concurrent([_part(case)]))
+    counts, blocks = Transfer(case.root, case.p, COUNT_BYTES * case.q), Transfer(case.root, case.p, _total(case))
+    return schedule_of([[counts], without_empty([blocks]), (scatterv_linear, case.groups[1], process_numbers(case)[1])])
 
 
 def scratch(case: Case, rank: int) -> int:
     return COUNT_BYTES * case.q + _total(case) if rank == case.p else 0
-
-
-def closed_rounds(case: Case) -> int:
-    return 1 + (_total(case) > 0) + sum(nbytes > 0 for nbytes in scattered(case)[1:])
 
 
 def closed_sent(case: Case, rank: int) -> int:
@@ -69,11 +64,7 @@ def _total(case: Case) -> int:
     return sum(scattered(case))
 
 
-def _part(case: Case) -> GroupPart:
-    return linear.scatterv_linear, case.groups[1], process_numbers(case)[1]
-
-
-@algorithm(schedule=schedule, scratch=scratch, closed_rounds=closed_rounds, closed_sent=closed_sent, closed_time=closed_time)
+@algorithm(schedule=schedule, scratch=scratch, closed_sent=closed_sent, closed_time=closed_time)
 def scatterv_remote_send_local_scatter(
     inter: Intercomm,
     local: Comm,
@@ -104,4 +95,4 @@ def scatterv_remote_send_local_scatter(
         sizes = [int(size) for size in table]
         all_blocks = spare_memory(own_block, sum(sizes))
         receive(inter, all_blocks, root, tag)
-    linear.scatterv_linear.run(local, all_blocks, own_block, sizes, root=0, tag=tag)
+    scatterv_linear.run(local, all_blocks, own_block, sizes, root=0, tag=tag)

@@ -30,5 +30,5 @@ allgather_bruck = allgather(
     partial(gather_runs, doubling_skips),
     closed_sent=all_but_own,
     **growing(doubling_skips),
-    **all_blocks(ceil_log2),
+    closed_time=all_blocks(ceil_log2),
 )

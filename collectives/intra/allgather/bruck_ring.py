@@ -27,45 +27,15 @@ from __future__ import annotations
 
 from collectives.catalogue.algorithm import Case
 from collectives.catalogue.closed_forms import all_but_own
-from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Seconds
-from collectives.patterns.bounded_runs import (
-    RUN_BYTES,
-    bounded,
-    bounded_length,
-    bounded_rounds,
-    gather_bounded_runs,
-    positive_runs_only,
-)
-from collectives.tools.blocks import Layout
-from collectives.tools.protocol import Buffer, Comm
-
-
-def length(case: Case) -> int:
-    """The number of blocks of a run at which it stops doubling: n in the description above."""
-    return bounded_length(case.layout, case.itemsize, allgather_bruck_ring.parameter(case, "run_bytes"))
-
-
-def closed_rounds(case: Case) -> int:
-    return bounded_rounds(length(case), case.p) if case.m else 0
+from collectives.patterns.bounded_runs import BOUNDED_CLAIMS, bounded_rounds, gather_bounded_runs, length_of
+from collectives.patterns.families import allgather
 
 
 def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
-    return closed_rounds(case) * t_s + (case.p - 1) * case.m * t_w
+    return bounded_rounds(length_of(case), case.p) * t_s + (case.p - 1) * case.m * t_w if case.m else 0
 
 
-@algorithm(
-    why_unsupported=positive_runs_only,
-    closed_rounds=closed_rounds,
-    closed_sent=all_but_own,
-    closed_time=closed_time,
-    **bounded(length),
+allgather_bruck_ring = allgather(
+    __name__, gather_bounded_runs, closed_sent=all_but_own, closed_time=closed_time, **BOUNDED_CLAIMS
 )
-def allgather_bruck_ring(
-    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, run_bytes: int = RUN_BYTES, tag: int = 0
-) -> None:
-    """Gather equal blocks to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
-    p = comm.Get_size()
-    layout = Layout.equal(recvbuf.size, p)
-    layout.put(recvbuf, comm.Get_rank(), sendbuf)
-    gather_bounded_runs(comm, recvbuf, layout, bounded_length(layout, recvbuf.itemsize, run_bytes), tag)

@@ -29,5 +29,5 @@ from collectives.patterns.runs import gather_runs, growing
 from collectives.tools.numbers import ceil_log2
 
 allgather_circulant = allgather(
-    __name__, partial(gather_runs, skips), closed_sent=all_but_own, **growing(skips), **all_blocks(ceil_log2)
+    __name__, partial(gather_runs, skips), closed_sent=all_but_own, **growing(skips), closed_time=all_blocks(ceil_log2)
 )

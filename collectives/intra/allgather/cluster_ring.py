@@ -51,12 +51,13 @@ def _node_sizes(case: Case, v: int, ranking: Ranking) -> tuple[int, int]:
     return ranking.last[v] + 1 - ranking.first[v], ranking.last[next_first] + 1 - next_first
 
 
-def closed_rounds(case: Case) -> int:
-    if not case.m or case.p == 1:
+def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
+    if case.p == 1:
         return 0
     ranking = Ranking(allgather_cluster_ring.parameter(case, "nodes"), case.p)
     pairs = (_node_sizes(case, v, ranking) for v in range(case.p))
-    return case.p - 1 + max(max(0, node_size - next_size) for node_size, next_size in pairs)
+    rounds = case.p - 1 + max(max(0, node_size - next_size) for node_size, next_size in pairs)
+    return rounds * message(case.m, t_s, t_w)
 
 
 def closed_sent(case: Case, rank: int) -> int:
@@ -68,14 +69,9 @@ def closed_sent(case: Case, rank: int) -> int:
     return (case.p - next_size + node_size - 1) * case.m
 
 
-def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
-    return closed_rounds(case) * message(case.m, t_s, t_w)
-
-
 @algorithm(
     schedule=schedule,
     why_unsupported=valid_nodes_only,
-    closed_rounds=closed_rounds,
     closed_sent=closed_sent,
     closed_time=closed_time,
 )

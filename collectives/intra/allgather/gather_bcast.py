@@ -21,17 +21,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from collectives.catalogue.algorithm import Algorithm, Case
-from collectives.catalogue.composite import (
-    AlgorithmCase,
-    sequential_claims,
-)
+from collectives.catalogue.composite import AlgorithmCase, sequential_claims
 from collectives.catalogue.declaration import algorithm
-from collectives.intra.bcast import binomial as bcast_binomial
-from collectives.intra.gather import binomial as gather_binomial
+from collectives.intra.bcast.binomial import bcast_binomial
+from collectives.intra.gather.binomial import gather_binomial
 from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm
-
-GATHER, BCAST = gather_binomial.gather_binomial, bcast_binomial.bcast_binomial
 
 
 def parts(case: Case) -> list[AlgorithmCase]:
@@ -46,8 +41,8 @@ def allgather_gather_bcast(
     sendbuf: Buffer | None,
     recvbuf: Buffer,
     *,
-    gather: Algorithm = GATHER,
-    bcast: Algorithm = BCAST,
+    gather: Algorithm = gather_binomial,
+    bcast: Algorithm = bcast_binomial,
     tag: int = 0,
 ) -> None:
     """Gather equal blocks to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""

@@ -29,16 +29,13 @@ from collectives.catalogue.concurrent import GroupCase, Phase, phased_claims
 from collectives.catalogue.conditions import equal_nodes_only
 from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Transfer
-from collectives.intra.allgather import bruck as allgather_bruck
-from collectives.intra.allgatherv import bruck as allgatherv_bruck
-from collectives.tools.blocks import Layout, load
-from collectives.tools.blocks import scratch as spare_memory
+from collectives.intra.allgather.bruck import allgather_bruck
+from collectives.intra.allgatherv.bruck import allgatherv_bruck
+from collectives.tools.blocks import Layout, load, spare_memory
 from collectives.tools.messages import exchange
 from collectives.tools.nodes import Nodes, placement_of
 from collectives.tools.protocol import Buffer, Comm
 from collectives.tools.subset import on_node
-
-ALLGATHER, ALLGATHERV = allgather_bruck.allgather_bruck, allgatherv_bruck.allgatherv_bruck
 
 
 def _distance(index: int, width: int, n: int) -> int:
@@ -106,8 +103,8 @@ def allgather_locality_bruck(
     recvbuf: Buffer,
     *,
     nodes: Nodes = 1,
-    allgather: Algorithm = ALLGATHER,
-    allgatherv: Algorithm = ALLGATHERV,
+    allgather: Algorithm = allgather_bruck,
+    allgatherv: Algorithm = allgatherv_bruck,
     tag: int = 0,
 ) -> None:
     """Gather equal blocks to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""

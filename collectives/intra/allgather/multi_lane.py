@@ -26,14 +26,11 @@ from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.concurrent import GroupCase, Phase, phased_claims
 from collectives.catalogue.conditions import equal_nodes_only
 from collectives.catalogue.declaration import algorithm
-from collectives.intra.allgather import bruck as allgather_bruck
-from collectives.tools.blocks import Layout, load
-from collectives.tools.blocks import scratch as spare_memory
+from collectives.intra.allgather.bruck import allgather_bruck
+from collectives.tools.blocks import Layout, load, spare_memory
 from collectives.tools.nodes import Nodes, placement_of
 from collectives.tools.protocol import Buffer, Comm
 from collectives.tools.subset import Subset, on_node
-
-BRUCK = allgather_bruck.allgather_bruck
 
 
 def phases(case: Case) -> Iterator[Phase]:
@@ -57,8 +54,8 @@ def allgather_multi_lane(
     recvbuf: Buffer,
     *,
     nodes: Nodes = 1,
-    outer: Algorithm = BRUCK,
-    inner: Algorithm = BRUCK,
+    outer: Algorithm = allgather_bruck,
+    inner: Algorithm = allgather_bruck,
     tag: int = 0,
 ) -> None:
     """Gather equal blocks to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""

@@ -42,7 +42,7 @@ def schedule(case: Case) -> Iterator[Round]:
             yield [Transfer(r, (r - 1 if (r + i) % 2 else r + 1) % p, 2 * case.m) for r in range(p)]
 
 
-@algorithm(schedule=schedule, why_unsupported=even_only, closed_sent=all_but_own, **all_blocks(lambda p: p // 2))
+@algorithm(schedule=schedule, why_unsupported=even_only, closed_sent=all_but_own, closed_time=all_blocks(lambda p: p // 2))
 def allgather_neighbor_exchange(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, tag: int = 0) -> None:
     """Gather equal blocks to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
     p, rank = comm.Get_size(), comm.Get_rank()

@@ -41,7 +41,7 @@ def schedule(case: Case) -> Iterator[Round]:
             yield ArrayRound(ranks, ranks ^ (1 << k), case.m << k)
 
 
-@algorithm(schedule=schedule, why_unsupported=power_of_two_only, closed_sent=all_but_own, **all_blocks(floor_log2))
+@algorithm(schedule=schedule, why_unsupported=power_of_two_only, closed_sent=all_but_own, closed_time=all_blocks(floor_log2))
 def allgather_recursive_doubling(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, tag: int = 0) -> None:
     """Gather equal blocks to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
     p, rank = comm.Get_size(), comm.Get_rank()

@@ -28,16 +28,13 @@ from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.concurrent import GroupCase, Phase, phased_claims
 from collectives.catalogue.conditions import valid_nodes_only
 from collectives.catalogue.declaration import algorithm
-from collectives.intra.allgatherv import ring as allgatherv_ring
-from collectives.intra.bcast import binomial as bcast_binomial
-from collectives.intra.gather import binomial as gather_binomial
-from collectives.tools.blocks import Layout, load
-from collectives.tools.blocks import scratch as spare_memory
+from collectives.intra.allgatherv.ring import allgatherv_ring
+from collectives.intra.bcast.binomial import bcast_binomial
+from collectives.intra.gather.binomial import gather_binomial
+from collectives.tools.blocks import Layout, load, spare_memory
 from collectives.tools.nodes import Nodes, placement_of
 from collectives.tools.protocol import Buffer, Comm
 from collectives.tools.subset import Subset, on_node
-
-GATHER, OUTER, BCAST = gather_binomial.gather_binomial, allgatherv_ring.allgatherv_ring, bcast_binomial.bcast_binomial
 
 
 def phases(case: Case) -> Iterator[Phase]:
@@ -60,9 +57,9 @@ def allgather_two_level(
     recvbuf: Buffer,
     *,
     nodes: Nodes = 1,
-    gather: Algorithm = GATHER,
-    outer: Algorithm = OUTER,
-    bcast: Algorithm = BCAST,
+    gather: Algorithm = gather_binomial,
+    outer: Algorithm = allgatherv_ring,
+    bcast: Algorithm = bcast_binomial,
     tag: int = 0,
 ) -> None:
     """Gather equal blocks to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""

@@ -40,7 +40,6 @@ from collectives.tools.protocol import Buffer, Comm
 
 
 def pipeline_schedule(case: Case) -> PipelineSchedule:
-    """The schedule of a case, in arrays."""
     size = bytes_in(case, allgatherv_blocked_ring.parameter(case, "block_bytes"))
     return PipelineSchedule(_counts(case), max(1, size // case.itemsize), 1, case.itemsize)
 

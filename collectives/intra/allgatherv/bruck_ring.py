@@ -17,34 +17,7 @@ Source   Träff, Efficient Allgather for Regular SMP-Clusters, EuroPVM/MPI 2006,
          change, for equal blocks on nodes of several processes; this form is fakempi's
 """
 
-from __future__ import annotations
+from collectives.patterns.bounded_runs import BOUNDED_CLAIMS, gather_bounded_runs
+from collectives.patterns.families import allgatherv
 
-from collections.abc import Sequence
-
-from collectives.catalogue.algorithm import Case
-from collectives.catalogue.declaration import algorithm
-from collectives.patterns.bounded_runs import RUN_BYTES, bounded, bounded_length, gather_bounded_runs, positive_runs_only
-from collectives.tools.blocks import Layout
-from collectives.tools.protocol import Buffer, Comm
-
-
-def length(case: Case) -> int:
-    """The number of blocks of a run when it stops growing."""
-    return bounded_length(case.layout, case.itemsize, allgatherv_bruck_ring.parameter(case, "run_bytes"))
-
-
-@algorithm(why_unsupported=positive_runs_only, **bounded(length))
-def allgatherv_bruck_ring(
-    comm: Comm,
-    sendbuf: Buffer | None,
-    recvbuf: Buffer,
-    counts: Sequence[int],
-    *,
-    run_bytes: int = RUN_BYTES,
-    tag: int = 0,
-) -> None:
-    """Gather blocks of any size to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""
-    p = comm.Get_size()
-    layout = Layout.of_ranks(counts, p)
-    layout.put(recvbuf, comm.Get_rank(), sendbuf)
-    gather_bounded_runs(comm, recvbuf, layout, bounded_length(layout, recvbuf.itemsize, run_bytes), tag)
+allgatherv_bruck_ring = allgatherv(__name__, gather_bounded_runs, **BOUNDED_CLAIMS)

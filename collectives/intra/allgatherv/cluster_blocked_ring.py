@@ -40,7 +40,6 @@ from collectives.tools.protocol import Buffer, Comm
 
 
 def pipeline_schedule(case: Case) -> PipelineSchedule:
-    """The schedule of a case, in arrays."""
     size, layout = bytes_in(case, allgatherv_cluster_blocked_ring.parameter(case, "block_bytes")), case.layout
     counts = [layout.size(r) for r in range(case.p)]
     return PipelineSchedule(

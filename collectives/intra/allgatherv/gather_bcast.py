@@ -22,17 +22,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from collectives.catalogue.algorithm import Algorithm, Case
-from collectives.catalogue.composite import (
-    AlgorithmCase,
-    sequential_claims,
-)
+from collectives.catalogue.composite import AlgorithmCase, sequential_claims
 from collectives.catalogue.declaration import algorithm
-from collectives.intra.bcast import binomial as bcast_binomial
-from collectives.intra.gatherv import binomial as gatherv_binomial
+from collectives.intra.bcast.binomial import bcast_binomial
+from collectives.intra.gatherv.binomial import gatherv_binomial
 from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm
-
-GATHERV, BCAST = gatherv_binomial.gatherv_binomial, bcast_binomial.bcast_binomial
 
 
 def parts(case: Case) -> list[AlgorithmCase]:
@@ -48,8 +43,8 @@ def allgatherv_gather_bcast(
     recvbuf: Buffer,
     counts: Sequence[int],
     *,
-    gatherv: Algorithm = GATHERV,
-    bcast: Algorithm = BCAST,
+    gatherv: Algorithm = gatherv_binomial,
+    bcast: Algorithm = bcast_binomial,
     tag: int = 0,
 ) -> None:
     """Gather blocks of any size to all ranks; if `sendbuf` is None, `recvbuf` holds the rank's own block."""

@@ -32,8 +32,7 @@ from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Transfer, without_empty
 from collectives.patterns.reductions import combine_in_order
 from collectives.patterns.segmented import SEGMENT_BYTES, segments_of
-from collectives.tools.blocks import Layout, load, segments
-from collectives.tools.blocks import scratch as spare_memory
+from collectives.tools.blocks import Layout, load, segments, spare_memory
 from collectives.tools.messages import exchange
 from collectives.tools.protocol import Buffer, Comm, Op
 

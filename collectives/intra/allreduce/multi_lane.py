@@ -29,17 +29,13 @@ from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.concurrent import GroupCase, Phase, phased_claims
 from collectives.catalogue.conditions import all_of, commutative_only, valid_nodes_only
 from collectives.catalogue.declaration import algorithm
-from collectives.intra.allgatherv import ring as allgatherv_ring
-from collectives.intra.allreduce import rabenseifner as allreduce_rabenseifner
-from collectives.intra.reduce_scatter import pairwise as reduce_scatter_pairwise
-from collectives.tools.blocks import Layout, check_same_size
-from collectives.tools.blocks import scratch as spare_memory
+from collectives.intra.allgatherv.ring import allgatherv_ring
+from collectives.intra.allreduce.rabenseifner import allreduce_rabenseifner
+from collectives.intra.reduce_scatter.pairwise import reduce_scatter_pairwise
+from collectives.tools.blocks import Layout, check_same_size, spare_memory
 from collectives.tools.nodes import Nodes, lane_counts, placement_of
 from collectives.tools.protocol import Buffer, Comm, Op
 from collectives.tools.subset import Subset, on_node
-
-REDUCE_SCATTER, ALLREDUCE = reduce_scatter_pairwise.reduce_scatter_pairwise, allreduce_rabenseifner.allreduce_rabenseifner
-ALLGATHERV = allgatherv_ring.allgatherv_ring
 
 
 def phases(case: Case) -> Iterator[Phase]:
@@ -74,9 +70,9 @@ def allreduce_multi_lane(
     *,
     op: Op,
     nodes: Nodes = 1,
-    reduce_scatter: Algorithm = REDUCE_SCATTER,
-    allreduce: Algorithm = ALLREDUCE,
-    allgatherv: Algorithm = ALLGATHERV,
+    reduce_scatter: Algorithm = reduce_scatter_pairwise,
+    allreduce: Algorithm = allreduce_rabenseifner,
+    allgatherv: Algorithm = allgatherv_ring,
     tag: int = 0,
 ) -> None:
     """Leave the result in `recvbuf` on every rank; if `sendbuf` is None, `recvbuf` holds the operand."""

@@ -55,8 +55,7 @@ from collectives.patterns.rabenseifner import (
     halving_doubling_time,
     spare_size,
 )
-from collectives.tools.blocks import Layout, load
-from collectives.tools.blocks import scratch as spare_memory
+from collectives.tools.blocks import Layout, load, spare_memory
 from collectives.tools.messages import receive
 from collectives.tools.protocol import Buffer, Comm, Op
 

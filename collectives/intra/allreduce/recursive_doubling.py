@@ -32,7 +32,7 @@ import numpy as np
 from collectives.catalogue.algorithm import Case
 from collectives.catalogue.array_round import ArrayRound
 from collectives.catalogue.declaration import algorithm
-from collectives.catalogue.schedule import Round, Seconds, message
+from collectives.catalogue.schedule import Round
 from collectives.patterns.folding import (
     Fold,
     Remaining,
@@ -42,11 +42,11 @@ from collectives.patterns.folding import (
     fold_of,
     fold_out,
     fold_out_round,
+    folded_claims,
     unknown_rank,
 )
 from collectives.patterns.reductions import combine_in_order
-from collectives.tools.blocks import load
-from collectives.tools.blocks import scratch as spare_memory
+from collectives.tools.blocks import load, spare_memory
 from collectives.tools.messages import exchange
 from collectives.tools.protocol import Buffer, Comm, Op
 
@@ -64,36 +64,12 @@ def scratch(case: Case, rank: int) -> int:
     return case.m if case.p > 1 and fold_of(case).stays(rank) else 0
 
 
-def closed_rounds(case: Case) -> int:
-    fold = fold_of(case)
-    return fold.dimension + (2 if fold.excess else 0) if case.m else 0
-
-
-def closed_sent(case: Case, rank: int) -> int:
-    fold = fold_of(case)
-    if not fold.stays(rank):
-        return case.m
-    return (fold.dimension + (fold.neighbor(rank) is not None)) * case.m
-
-
-def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
-    return closed_rounds(case) * message(case.m, t_s, t_w)
-
-
-def closed_combined(case: Case) -> int:
-    fold = fold_of(case)
-    return (fold.dimension + (fold.excess > 0)) * case.m
-
-
 @algorithm(
     schedule=schedule,
     scratch=scratch,
     why_unsupported=unknown_rank,
-    closed_rounds=closed_rounds,
-    closed_sent=closed_sent,
-    closed_time=closed_time,
-    closed_combined=closed_combined,
     in_order=True,
+    **folded_claims(fold_of, lambda case: fold_of(case).dimension),
 )
 def allreduce_recursive_doubling(
     comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, remaining: Remaining = "even", tag: int = 0

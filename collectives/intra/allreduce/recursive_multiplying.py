@@ -28,13 +28,12 @@ from collections.abc import Iterator
 
 from collectives.catalogue.algorithm import Case
 from collectives.catalogue.declaration import algorithm
-from collectives.catalogue.schedule import Round, Seconds, Transfer, message
-from collectives.patterns.folding import fold_away, fold_in, fold_in_round, fold_out, fold_out_round
+from collectives.catalogue.schedule import Round, Transfer
+from collectives.patterns.folding import fold_away, fold_in, fold_in_round, fold_out, fold_out_round, folded_claims
 from collectives.patterns.knomial import radix_too_small
 from collectives.patterns.plans.multiplying import RADIX, folded, phases, radix_of
 from collectives.patterns.reductions import combine
-from collectives.tools.blocks import load
-from collectives.tools.blocks import scratch as spare_memory
+from collectives.tools.blocks import load, spare_memory
 from collectives.tools.messages import exchange
 from collectives.tools.protocol import Buffer, Comm, Op
 
@@ -63,32 +62,12 @@ def _exchanges(case: Case) -> int:
     return sum(phase.size - 1 for phase in phases(case.p, radix_of(case)))
 
 
-def closed_rounds(case: Case) -> int:
-    return _exchanges(case) + (2 if folded(case.p, radix_of(case)).excess else 0) if case.m else 0
-
-
-def closed_sent(case: Case, rank: int) -> int:
-    fold = folded(case.p, radix_of(case))
-    return (_exchanges(case) + (fold.neighbor(rank) is not None)) * case.m if fold.stays(rank) else case.m
-
-
-def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
-    return closed_rounds(case) * message(case.m, t_s, t_w)
-
-
-def closed_combined(case: Case) -> int:
-    return (_exchanges(case) + (folded(case.p, radix_of(case)).excess > 0)) * case.m
-
-
 @algorithm(
     schedule=schedule,
     scratch=scratch,
     why_unsupported=radix_too_small,
-    closed_rounds=closed_rounds,
-    closed_sent=closed_sent,
-    closed_time=closed_time,
-    closed_combined=closed_combined,
     in_order=True,
+    **folded_claims(lambda case: folded(case.p, radix_of(case)), _exchanges),
 )
 def allreduce_recursive_multiplying(
     comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, k: int = RADIX, tag: int = 0

@@ -23,17 +23,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from collectives.catalogue.algorithm import Algorithm, Case
-from collectives.catalogue.composite import (
-    AlgorithmCase,
-    sequential_claims,
-)
+from collectives.catalogue.composite import AlgorithmCase, sequential_claims
 from collectives.catalogue.declaration import algorithm
-from collectives.intra.bcast import binomial as bcast_binomial
-from collectives.intra.reduce import binomial as reduce_binomial
+from collectives.intra.bcast.binomial import bcast_binomial
+from collectives.intra.reduce.binomial import reduce_binomial
 from collectives.tools.blocks import check_same_size
 from collectives.tools.protocol import Buffer, Comm, Op
-
-REDUCE, BCAST = reduce_binomial.reduce_binomial, bcast_binomial.bcast_binomial
 
 
 def parts(case: Case) -> list[AlgorithmCase]:
@@ -48,8 +43,8 @@ def allreduce_reduce_bcast(
     recvbuf: Buffer,
     *,
     op: Op,
-    reduce: Algorithm = REDUCE,
-    bcast: Algorithm = BCAST,
+    reduce: Algorithm = reduce_binomial,
+    bcast: Algorithm = bcast_binomial,
     tag: int = 0,
 ) -> None:
     """Leave the result in `recvbuf` on every rank; if `sendbuf` is None, `recvbuf` holds the operand."""

@@ -49,10 +49,6 @@ def scratch(case: Case, rank: int) -> int:
     return around_scratch(Layout.nearly_equal(case.elements, case.p), case.itemsize)
 
 
-def closed_rounds(case: Case) -> int:
-    return 2 * (case.p - 1) if case.m else 0
-
-
 def closed_sent(case: Case, rank: int) -> int:
     """All pieces but its own in the reduce-scatter, all but its right neighbor's in the allgather."""
     pieces = Layout.nearly_equal(case.elements, case.p)
@@ -77,7 +73,6 @@ def _longest(case: Case) -> int:
     schedule=schedule,
     scratch=scratch,
     why_unsupported=commutative_only,
-    closed_rounds=closed_rounds,
     closed_sent=closed_sent,
     closed_time=closed_time,
     closed_combined=closed_combined,

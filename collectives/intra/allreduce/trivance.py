@@ -35,18 +35,10 @@ from typing import TypeVar
 from collectives.catalogue.algorithm import Case
 from collectives.catalogue.conditions import commutative_only
 from collectives.catalogue.declaration import algorithm
-from collectives.patterns.plans.block_plans import (
-    BlockExchange,
-    join_blocks,
-    packed,
-    space_for,
-    total,
-    unpack,
-)
+from collectives.patterns.plans.block_plans import BlockExchange, join_blocks, packed, space_for, total, unpack
 from collectives.patterns.plans.plan_claims import CasePlan, allreduce_by, allreduce_claims
 from collectives.patterns.plans.shifted_plans import shifted_steps, trivance_plan, trivance_shifts
-from collectives.tools.blocks import Layout, load
-from collectives.tools.blocks import scratch as spare_memory
+from collectives.tools.blocks import Layout, load, spare_memory
 from collectives.tools.messages import is_empty, wait_all
 from collectives.tools.protocol import Buffer, Comm, Op
 
@@ -111,7 +103,6 @@ def closed_sent(case: Case, rank: int) -> int:
     schedule=_with_one_port(ONE_PORT["schedule"]),  # type: ignore[arg-type]  # the claims of a TypedDict are optional
     scratch=scratch,
     why_unsupported=why_unsupported,
-    closed_rounds=_with_one_port(ONE_PORT["closed_rounds"]),
     closed_sent=closed_sent,
     closed_time=_with_one_port(ONE_PORT["closed_time"]),
     closed_combined=_with_one_port(ONE_PORT["closed_combined"]),

@@ -26,19 +26,13 @@ from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.concurrent import GroupCase, Phase, phased_claims
 from collectives.catalogue.conditions import all_of, commutative_only, valid_nodes_only
 from collectives.catalogue.declaration import algorithm
-from collectives.intra.allreduce import recursive_doubling as allreduce_recursive_doubling
-from collectives.intra.bcast import binomial as bcast_binomial
-from collectives.intra.reduce import binomial as reduce_binomial
+from collectives.intra.allreduce.recursive_doubling import allreduce_recursive_doubling
+from collectives.intra.bcast.binomial import bcast_binomial
+from collectives.intra.reduce.binomial import reduce_binomial
 from collectives.tools.blocks import check_same_size
 from collectives.tools.nodes import Nodes, placement_of
 from collectives.tools.protocol import Buffer, Comm, Op
 from collectives.tools.subset import Subset, on_node
-
-REDUCE, OUTER, BCAST = (
-    reduce_binomial.reduce_binomial,
-    allreduce_recursive_doubling.allreduce_recursive_doubling,
-    bcast_binomial.bcast_binomial,
-)
 
 
 def phases(case: Case) -> Iterator[Phase]:
@@ -57,9 +51,9 @@ def allreduce_two_level(
     *,
     op: Op,
     nodes: Nodes = 1,
-    reduce: Algorithm = REDUCE,
-    outer: Algorithm = OUTER,
-    bcast: Algorithm = BCAST,
+    reduce: Algorithm = reduce_binomial,
+    outer: Algorithm = allreduce_recursive_doubling,
+    bcast: Algorithm = bcast_binomial,
     tag: int = 0,
 ) -> None:
     """Leave the result in `recvbuf` on every rank; if `sendbuf` is None, `recvbuf` holds the operand."""

@@ -25,13 +25,11 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from collectives.catalogue.algorithm import Case
-from collectives.catalogue.closed_forms import RoundsAndTime
 from collectives.catalogue.conditions import power_of_two_only
 from collectives.catalogue.declaration import algorithm
-from collectives.catalogue.schedule import Round, Transfer
+from collectives.catalogue.schedule import Round, Transfer, message
 from collectives.patterns.plans.negabinary import swing_peer
-from collectives.tools.blocks import Layout, check_same_size, load
-from collectives.tools.blocks import scratch as spare_blocks
+from collectives.tools.blocks import Layout, check_same_size, load, spare_memory
 from collectives.tools.messages import exchange
 from collectives.tools.numbers import floor_log2
 from collectives.tools.protocol import Buffer, Comm
@@ -78,10 +76,7 @@ def closed_sent(case: Case, rank: int) -> int:
     scratch=scratch,
     why_unsupported=power_of_two_only,
     closed_sent=closed_sent,
-    **RoundsAndTime(
-        closed_rounds=lambda case: floor_log2(case.p) if case.m else 0,
-        closed_time=lambda case, t_s, t_w: floor_log2(case.p) * (t_s + case.p // 2 * case.m * t_w) if case.m else 0,
-    ),
+    closed_time=lambda case, t_s, t_w: floor_log2(case.p) * message(case.p // 2 * case.m, t_s, t_w),
 )
 def alltoall_bine(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, tag: int = 0) -> None:
     """Exchange equal blocks between all ranks; if `sendbuf` is None, `recvbuf` holds the blocks to send."""
@@ -93,7 +88,7 @@ def alltoall_bine(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, tag: i
     source = recvbuf if sendbuf is None else sendbuf
     check_same_size(source, recvbuf)
     # The blocks are a table: a row for each source, a column for each destination that this rank still serves.
-    table, packed = (spare_blocks(recvbuf, recvbuf.size) for _ in range(2))
+    table, packed = (spare_memory(recvbuf, recvbuf.size) for _ in range(2))
     for column, dest in enumerate(served(rank, 0, p)):
         layout.block(table, column)[:] = layout.block(source, dest)
     half = layout.size(0, p // 2)

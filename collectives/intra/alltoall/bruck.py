@@ -32,8 +32,8 @@ from collectives.catalogue.algorithm import Case
 from collectives.catalogue.array_round import ArrayRound
 from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Seconds
-from collectives.tools.blocks import Layout, check_same_size, load
-from collectives.tools.blocks import scratch as spare_blocks
+from collectives.patterns.runs import rotated
+from collectives.tools.blocks import Layout, check_same_size, load, spare_memory
 from collectives.tools.messages import exchange
 from collectives.tools.protocol import Buffer, Comm
 
@@ -83,23 +83,18 @@ def scratch(case: Case, rank: int) -> int:
     return (case.p + _most_blocks(case.p, _radix(case))) * case.m if case.p > 1 else 0
 
 
-def closed_rounds(case: Case) -> int:
-    return len(_blocks(case.p, _radix(case))) if case.m else 0
-
-
 def closed_sent(case: Case, rank: int) -> int:
     return sum(count for _, count in _blocks(case.p, _radix(case))) * case.m
 
 
 def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
-    return closed_rounds(case) * t_s + closed_sent(case, 0) * t_w
+    return len(_blocks(case.p, _radix(case))) * t_s + closed_sent(case, 0) * t_w if case.m else 0
 
 
 @algorithm(
     schedule=schedule,
     scratch=scratch,
     why_unsupported=why_unsupported,
-    closed_rounds=closed_rounds,
     closed_sent=closed_sent,
     closed_time=closed_time,
 )
@@ -112,21 +107,19 @@ def alltoall_bruck(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, radix
         return
     source = recvbuf if sendbuf is None else sendbuf
     check_same_size(source, recvbuf)
-    rotated = spare_blocks(recvbuf, recvbuf.size)
-    rotated[0 : layout.size(rank, p)] = layout.block(source, rank, p)
-    rotated[layout.size(rank, p) : rotated.size] = layout.block(source, 0, rank)
-    packed = spare_blocks(recvbuf, layout.size(0, _most_blocks(p, radix)))
+    run = rotated(source, layout, rank)
+    packed = spare_memory(recvbuf, layout.size(0, _most_blocks(p, radix)))
     for distance, width in _distances(p, radix):
         runs = _places(distance, width, p, radix)
         end = 0
         for first, stop in runs:
             start, end = end, end + layout.size(first, stop)
-            packed[start:end] = layout.block(rotated, first, stop)
+            packed[start:end] = layout.block(run, first, stop)
         # recvbuf is unused until the end, so incoming blocks are received there before they are moved.
         exchange(comm, packed[0:end], (rank + distance) % p, recvbuf[0:end], (rank - distance) % p, tag)
         end = 0
         for first, stop in runs:
             start, end = end, end + layout.size(first, stop)
-            layout.block(rotated, first, stop)[0 : end - start] = recvbuf[start:end]
+            layout.block(run, first, stop)[0 : end - start] = recvbuf[start:end]
     for place in range(p):
-        layout.put(recvbuf, (rank - place) % p, layout.block(rotated, place))
+        layout.put(recvbuf, (rank - place) % p, layout.block(run, place))

@@ -26,14 +26,11 @@ from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.concurrent import GroupCase, Phase, phased_claims
 from collectives.catalogue.conditions import equal_nodes_only
 from collectives.catalogue.declaration import algorithm
-from collectives.intra.alltoall import pairwise as alltoall_pairwise
-from collectives.tools.blocks import Layout, check_same_size
-from collectives.tools.blocks import scratch as spare_memory
+from collectives.intra.alltoall.pairwise import alltoall_pairwise
+from collectives.tools.blocks import Layout, check_same_size, spare_memory
 from collectives.tools.nodes import Nodes, placement_of
 from collectives.tools.protocol import Buffer, Comm
 from collectives.tools.subset import Subset, on_node
-
-PAIRWISE = alltoall_pairwise.alltoall_pairwise
 
 
 def phases(case: Case) -> Iterator[Phase]:
@@ -55,8 +52,8 @@ def alltoall_multi_lane(
     recvbuf: Buffer,
     *,
     nodes: Nodes = 1,
-    outer: Algorithm = PAIRWISE,
-    inner: Algorithm = PAIRWISE,
+    outer: Algorithm = alltoall_pairwise,
+    inner: Algorithm = alltoall_pairwise,
     tag: int = 0,
 ) -> None:
     """Exchange equal blocks between all ranks; if `sendbuf` is None, `recvbuf` holds the blocks to send."""

@@ -20,19 +20,11 @@ Source   Thakur, Rabenseifner, Gropp, Optimization of Collective Communication O
          ascending order: MPICH, src/mpi/coll/alltoall/alltoall_intra_pairwise_sendrecv_replace.c
 """
 
-from __future__ import annotations
-
-from collectives.catalogue.algorithm import Case
 from collectives.patterns.pairs.blocks import copied_when_sent, equal_blocks_time, largest_scratch
 from collectives.patterns.pairs.families import alltoall
 from collectives.patterns.pairs.rounds import exchange_in_pairs, pairs_schedule, rounds_of_pairs, unknown_order
 
-
 # An idle rank cannot start its next round early: its partner of the next round is still busy in this one.
-def closed_rounds(case: Case) -> int:
-    return rounds_of_pairs(case) if case.m else 0
-
-
 alltoall_pairwise = alltoall(
     __name__,
     exchange_in_pairs,
@@ -40,6 +32,5 @@ alltoall_pairwise = alltoall(
     schedule=pairs_schedule,
     scratch=largest_scratch,
     why_unsupported=unknown_order,
-    closed_rounds=closed_rounds,
     closed_time=equal_blocks_time(rounds_of_pairs),
 )

@@ -32,5 +32,5 @@ alltoall_spread = alltoall(
     schedule=spreading_schedule,
     scratch=copied_by_distances_scratch,
     why_unsupported=unknown_distances,
-    **one_message_per_round(other_ranks),
+    closed_time=one_message_per_round(other_ranks),
 )

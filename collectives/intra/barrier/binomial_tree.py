@@ -39,7 +39,7 @@ def schedule(case: Case) -> Iterator[Round]:
         yield [Transfer(parent(r), r, 0) for r in level(k, case.p)]
 
 
-@algorithm(schedule=schedule, closed_sent=no_bytes, **empty_messages(lambda p: 2 * ceil_log2(p)))
+@algorithm(schedule=schedule, closed_sent=no_bytes, closed_time=empty_messages(lambda p: 2 * ceil_log2(p)))
 def barrier_binomial_tree(comm: Comm, *, tag: int = 0) -> None:
     """Return when every rank has entered the barrier."""
     p, rank = comm.Get_size(), comm.Get_rank()

@@ -39,7 +39,7 @@ def schedule(case: Case) -> Iterator[Round]:
         yield ArrayRound(ranks, (ranks + (1 << k)) % case.p, 0)
 
 
-@algorithm(schedule=schedule, closed_sent=no_bytes, **empty_messages(ceil_log2))
+@algorithm(schedule=schedule, closed_sent=no_bytes, closed_time=empty_messages(ceil_log2))
 def barrier_dissemination(comm: Comm, *, tag: int = 0) -> None:
     """Return when every rank has entered the barrier."""
     p, rank = comm.Get_size(), comm.Get_rank()

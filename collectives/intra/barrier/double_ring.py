@@ -33,7 +33,7 @@ def schedule(case: Case) -> Iterator[Round]:
             yield [Transfer(rank, (rank + 1) % case.p, 0)]
 
 
-@algorithm(schedule=schedule, closed_sent=no_bytes, **empty_messages(lambda p: 2 * p if p > 1 else 0))
+@algorithm(schedule=schedule, closed_sent=no_bytes, closed_time=empty_messages(lambda p: 2 * p if p > 1 else 0))
 def barrier_double_ring(comm: Comm, *, tag: int = 0) -> None:
     """Return when every rank has entered the barrier."""
     p, rank = comm.Get_size(), comm.Get_rank()

@@ -34,7 +34,7 @@ def schedule(case: Case) -> Iterator[Round]:
     yield LinearPhase(Transfer(0, other, 0) for other in range(1, case.p))
 
 
-@algorithm(schedule=schedule, closed_sent=no_bytes, **empty_messages(lambda p: 2 * (p - 1)))
+@algorithm(schedule=schedule, closed_sent=no_bytes, closed_time=empty_messages(lambda p: 2 * (p - 1)))
 def barrier_linear(comm: Comm, *, tag: int = 0) -> None:
     """Return when every rank has entered the barrier."""
     p, rank = comm.Get_size(), comm.Get_rank()

@@ -43,7 +43,7 @@ def rounds(p: int) -> int:
     return floor_log2(p) + (0 if is_power_of_two(p) else 2)
 
 
-@algorithm(schedule=schedule, closed_sent=no_bytes, **empty_messages(rounds))
+@algorithm(schedule=schedule, closed_sent=no_bytes, closed_time=empty_messages(rounds))
 def barrier_recursive_doubling(comm: Comm, *, tag: int = 0) -> None:
     """Return when every rank has entered the barrier."""
     p, rank = comm.Get_size(), comm.Get_rank()

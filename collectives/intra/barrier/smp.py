@@ -26,15 +26,13 @@ from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.concurrent import GroupCase, Phase, phased_claims
 from collectives.catalogue.conditions import valid_nodes_only
 from collectives.catalogue.declaration import algorithm
-from collectives.intra.barrier import dissemination as barrier_dissemination
-from collectives.intra.bcast import binomial as bcast_binomial
-from collectives.tools.blocks import scratch
+from collectives.intra.barrier.dissemination import barrier_dissemination
+from collectives.intra.bcast.binomial import bcast_binomial
+from collectives.tools.blocks import spare_memory
 from collectives.tools.messages import TOKEN
 from collectives.tools.nodes import Nodes, placement_of
 from collectives.tools.protocol import Comm
 from collectives.tools.subset import Subset, on_node
-
-BARRIER, BCAST = barrier_dissemination.barrier_dissemination, bcast_binomial.bcast_binomial
 
 
 def phases(case: Case) -> Iterator[Phase]:
@@ -50,9 +48,9 @@ def barrier_smp(
     comm: Comm,
     *,
     nodes: Nodes = 1,
-    inner: Algorithm = BARRIER,
-    outer: Algorithm = BARRIER,
-    bcast: Algorithm = BCAST,
+    inner: Algorithm = barrier_dissemination,
+    outer: Algorithm = barrier_dissemination,
+    bcast: Algorithm = bcast_binomial,
     tag: int = 0,
 ) -> None:
     """Return when every rank has entered the barrier."""
@@ -60,4 +58,4 @@ def barrier_smp(
     inner.run(local, tag=tag)
     if index == 0:
         outer.run(Subset(comm, placement.lane(0), node), tag=tag)
-    bcast.run(local, scratch(TOKEN, 1), root=0, tag=tag)
+    bcast.run(local, spare_memory(TOKEN, 1), root=0, tag=tag)

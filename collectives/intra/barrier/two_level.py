@@ -26,12 +26,10 @@ from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.concurrent import GroupCase, Phase, phased_claims
 from collectives.catalogue.conditions import valid_nodes_only
 from collectives.catalogue.declaration import algorithm
-from collectives.intra.barrier import dissemination as barrier_dissemination
+from collectives.intra.barrier.dissemination import barrier_dissemination
 from collectives.tools.nodes import Nodes, placement_of
 from collectives.tools.protocol import Comm
 from collectives.tools.subset import Subset, on_node
-
-DISSEMINATION = barrier_dissemination.barrier_dissemination
 
 
 def phases(case: Case) -> Iterator[Phase]:
@@ -45,7 +43,12 @@ def phases(case: Case) -> Iterator[Phase]:
 
 @algorithm(**phased_claims(phases, valid_nodes_only))
 def barrier_two_level(
-    comm: Comm, *, nodes: Nodes = 1, outer: Algorithm = DISSEMINATION, inner: Algorithm = DISSEMINATION, tag: int = 0
+    comm: Comm,
+    *,
+    nodes: Nodes = 1,
+    outer: Algorithm = barrier_dissemination,
+    inner: Algorithm = barrier_dissemination,
+    tag: int = 0,
 ) -> None:
     """Return when every rank has entered the barrier."""
     placement, node, index, local = on_node(comm, nodes)

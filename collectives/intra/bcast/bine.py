@@ -24,4 +24,4 @@ from collectives.patterns.plans.negabinary import BINE
 from collectives.patterns.run_tree_messages import tree_bcast
 from collectives.tools.numbers import ceil_log2
 
-bcast_bine = tree_bcast(__name__, lambda: BINE, **one_message_per_round(ceil_log2))
+bcast_bine = tree_bcast(__name__, lambda: BINE, closed_time=one_message_per_round(ceil_log2))

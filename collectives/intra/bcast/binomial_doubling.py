@@ -60,7 +60,7 @@ def closed_sent(case: Case, rank: int) -> int:
     return len(children((rank - case.root) % case.p, case.p)) * case.m
 
 
-@algorithm(schedule=schedule, closed_sent=closed_sent, **one_message_per_round(ceil_log2))
+@algorithm(schedule=schedule, closed_sent=closed_sent, closed_time=one_message_per_round(ceil_log2))
 def bcast_binomial_doubling(comm: Comm, buf: Buffer, *, root: int = 0, tag: int = 0) -> None:
     """Copy the root's `buf` to `buf` on every rank."""
     p, rank = comm.Get_size(), comm.Get_rank()

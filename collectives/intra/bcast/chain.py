@@ -25,7 +25,7 @@ from collectives.catalogue.algorithm import Case
 from collectives.catalogue.conditions import positive_segments_only
 from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Transfer
-from collectives.patterns.segmented import SEGMENT_BYTES, chain_rounds, chain_steps, chain_time
+from collectives.patterns.segmented import SEGMENT_BYTES, chain_steps, chain_time
 from collectives.tools.blocks import segments
 from collectives.tools.messages import exchange
 from collectives.tools.protocol import Buffer, Comm
@@ -44,7 +44,6 @@ def closed_sent(case: Case, rank: int) -> int:
 @algorithm(
     schedule=schedule,
     why_unsupported=positive_segments_only,
-    closed_rounds=chain_rounds,
     closed_sent=closed_sent,
     closed_time=chain_time,
 )

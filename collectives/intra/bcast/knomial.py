@@ -20,9 +20,7 @@ Source   Wilkins et al., Generalized Collective Algorithms for the Exascale Era,
          MPI's coll/tuned has the broadcast, with k = 4 and ascending order
 """
 
-from collectives.patterns.knomial import full_message_time, full_rounds, ordered_tree, radix_too_small
+from collectives.patterns.knomial import full_message_time, ordered_tree, radix_too_small
 from collectives.patterns.run_tree_messages import tree_bcast
 
-bcast_knomial = tree_bcast(
-    __name__, ordered_tree, why_unsupported=radix_too_small, closed_rounds=full_rounds, closed_time=full_message_time
-)
+bcast_knomial = tree_bcast(__name__, ordered_tree, why_unsupported=radix_too_small, closed_time=full_message_time)

@@ -19,13 +19,14 @@ Source   folklore; analyzed by Pjesivac-Grbovic et al., Performance analysis of 
 
 from __future__ import annotations
 
+from collectives.catalogue.closed_forms import one_message_per_round, other_ranks
 from collectives.catalogue.declaration import algorithm
-from collectives.patterns.star import EQUAL, FROM_THE_ROOT
+from collectives.patterns.star import FROM_THE_ROOT
 from collectives.tools.messages import receive, wait_all
 from collectives.tools.protocol import Buffer, Comm
 
 
-@algorithm(**FROM_THE_ROOT, **EQUAL)
+@algorithm(**FROM_THE_ROOT, closed_time=one_message_per_round(other_ranks))
 def bcast_linear(comm: Comm, buf: Buffer, *, root: int = 0, tag: int = 0) -> None:
     """Copy the root's `buf` to `buf` on every rank."""
     p, rank = comm.Get_size(), comm.Get_rank()

@@ -26,19 +26,13 @@ from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.concurrent import GroupCase, Phase, phased_claims
 from collectives.catalogue.conditions import valid_nodes_only
 from collectives.catalogue.declaration import algorithm
-from collectives.intra.allgatherv import ring as allgatherv_ring
-from collectives.intra.bcast import binomial as bcast_binomial
-from collectives.intra.scatterv import binomial as scatterv_binomial
+from collectives.intra.allgatherv.ring import allgatherv_ring
+from collectives.intra.bcast.binomial import bcast_binomial
+from collectives.intra.scatterv.binomial import scatterv_binomial
 from collectives.tools.blocks import Layout
 from collectives.tools.nodes import Nodes, lane_counts, placement_of
 from collectives.tools.protocol import Buffer, Comm
 from collectives.tools.subset import Subset, on_node
-
-SCATTERV, BCAST, ALLGATHERV = (
-    scatterv_binomial.scatterv_binomial,
-    bcast_binomial.bcast_binomial,
-    allgatherv_ring.allgatherv_ring,
-)
 
 
 def phases(case: Case) -> Iterator[Phase]:
@@ -65,9 +59,9 @@ def bcast_multi_lane(
     *,
     root: int = 0,
     nodes: Nodes = 1,
-    scatterv: Algorithm = SCATTERV,
-    bcast: Algorithm = BCAST,
-    allgatherv: Algorithm = ALLGATHERV,
+    scatterv: Algorithm = scatterv_binomial,
+    bcast: Algorithm = bcast_binomial,
+    allgatherv: Algorithm = allgatherv_ring,
     tag: int = 0,
 ) -> None:
     """Copy the root's `buf` to every rank's."""

@@ -45,10 +45,6 @@ def schedule(case: Case) -> Iterator[Round]:
         )
 
 
-def closed_rounds(case: Case) -> int:
-    return int(closed_time(case, 1, 0))
-
-
 def closed_sent(case: Case, rank: int) -> int:
     """The pieces of its subtree except its own; on the ring, all except that of its right neighbor."""
     p, v, pieces = case.p, (rank - case.root) % case.p, Layout.nearly_equal(case.elements, case.p)
@@ -62,7 +58,7 @@ def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
     return gather_around_end(scattered, pieces, case.itemsize, t_s, t_w)
 
 
-@algorithm(schedule=schedule, closed_rounds=closed_rounds, closed_sent=closed_sent, closed_time=closed_time)
+@algorithm(schedule=schedule, closed_sent=closed_sent, closed_time=closed_time)
 def bcast_scatter_ring_allgather(comm: Comm, buf: Buffer, *, root: int = 0, tag: int = 0) -> None:
     """Copy the root's `buf` to `buf` on every rank."""
     p, rank = comm.Get_size(), comm.Get_rank()

@@ -50,7 +50,7 @@ def edges(times: Sequence[Any], root: int) -> Iterator[tuple[int, int]]:
 TREES = Trees(edges)
 
 
-@algorithm(**TREES.claims, **one_message_per_round(ceil_log2))
+@algorithm(**TREES.claims, closed_time=one_message_per_round(ceil_log2))
 def bcast_speed_partitioned_ordered_chain(
     comm: Comm, buf: Buffer, *, root: int = 0, costs: Costs = EQUAL_COSTS, tag: int = 0
 ) -> None:

@@ -25,12 +25,10 @@ from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.concurrent import GroupCase, Phase, phased_claims
 from collectives.catalogue.conditions import valid_nodes_only
 from collectives.catalogue.declaration import algorithm
-from collectives.intra.bcast import binomial as bcast_binomial
+from collectives.intra.bcast.binomial import bcast_binomial
 from collectives.tools.nodes import Nodes, placement_of
 from collectives.tools.protocol import Buffer, Comm
 from collectives.tools.subset import Subset, on_node
-
-BINOMIAL = bcast_binomial.bcast_binomial
 
 
 def phases(case: Case) -> Iterator[Phase]:
@@ -51,8 +49,8 @@ def bcast_two_level(
     *,
     root: int = 0,
     nodes: Nodes = 1,
-    outer: Algorithm = BINOMIAL,
-    inner: Algorithm = BINOMIAL,
+    outer: Algorithm = bcast_binomial,
+    inner: Algorithm = bcast_binomial,
     tag: int = 0,
 ) -> None:
     """Copy the root's `buf` to every rank's."""

@@ -27,29 +27,22 @@ from collectives.catalogue.algorithm import Case
 from collectives.catalogue.conditions import positive_segments_only
 from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Transfer
-from collectives.patterns.segmented import SEGMENT_BYTES, segments_of
+from collectives.patterns.segmented import SEGMENT_BYTES, exchange_by_step, rounds_by_step, segments_of
 from collectives.patterns.two_trees import first_step, tree_children, tree_parent
 from collectives.tools.blocks import segments
-from collectives.tools.messages import exchange
 from collectives.tools.protocol import Buffer, Comm
 
 TREES = (0, 1)
 
 
 def schedule(case: Case) -> Iterator[Round]:
-    p, root = case.p, case.root
-    if case.m == 0:
-        return
-    pieces = segments_of(case)
-    steps: dict[int, list[Transfer]] = {}
-    for v in range(1, p):
-        for tree in TREES:
-            parent = tree_parent(v, tree, p - 1)
-            for step, piece in _arrivals(v, tree, p, pieces.p):
-                transfer = Transfer((root + parent) % p, (root + v) % p, pieces.size(piece) * case.itemsize)
-                steps.setdefault(step, []).append(transfer)
-    for step in sorted(steps):
-        yield steps[step]
+    p, root, pieces = case.p, case.root, segments_of(case)
+    return rounds_by_step(
+        (step, Transfer((root + tree_parent(v, tree, p - 1)) % p, (root + v) % p, pieces.size(piece) * case.itemsize))
+        for v in range(1, p if case.m else 1)
+        for tree in TREES
+        for step, piece in _arrivals(v, tree, p, pieces.p)
+    )
 
 
 def _arrivals(v: int, tree: int, p: int, n: int) -> Iterator[tuple[int, int]]:
@@ -67,21 +60,15 @@ def bcast_two_tree(comm: Comm, buf: Buffer, *, root: int = 0, segment_bytes: int
         return
     pieces = segments(buf.size, buf.itemsize, segment_bytes)
     v = (rank - root) % p
-    # step -> (segment, partner label), for receives and sends.
     receives = {
-        step: (piece, tree_parent(v, tree, p - 1))
+        step: ((root + tree_parent(v, tree, p - 1)) % p, pieces.block(buf, piece))
         for tree in (TREES if v else ())
         for step, piece in _arrivals(v, tree, p, pieces.p)
     }
     sends = {
-        step: (piece, child)
+        step: ((root + child) % p, pieces.block(buf, piece))
         for tree in TREES
         for child in tree_children(v, tree, p - 1)
         for step, piece in _arrivals(child, tree, p, pieces.p)
     }
-    for step in sorted(receives.keys() | sends.keys()):
-        sent, child = sends.get(step, (None, 0))
-        received, parent = receives.get(step, (None, 0))
-        outgoing = None if sent is None else pieces.block(buf, sent)
-        incoming = None if received is None else pieces.block(buf, received)
-        exchange(comm, outgoing, (root + child) % p, incoming, (root + parent) % p, tag)
+    exchange_by_step(comm, sends, receives, tag)

@@ -19,17 +19,7 @@ Source   folklore; Sanders, Träff, Parallel Prefix (Scan) Algorithms for MPI, E
          compare it with pipelined trees
 """
 
-from __future__ import annotations
+from collectives.patterns.prefixes.chain import chain_claims, chain_prefixes
+from collectives.patterns.prefixes.families import exscan
 
-from collectives.catalogue.declaration import algorithm
-from collectives.patterns.prefixes.chain import chain_claims, exclusive_prefixes
-from collectives.patterns.segmented import SEGMENT_BYTES
-from collectives.tools.protocol import Buffer, Comm, Op
-
-
-@algorithm(in_order=True, **chain_claims(inclusive=False))
-def exscan_chain(
-    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, segment_bytes: int = SEGMENT_BYTES, tag: int = 0
-) -> None:
-    """Leave the result of ranks 0 .. r-1 in `recvbuf` (unchanged on rank 0); if `sendbuf` is None, the call is in place."""
-    exclusive_prefixes(comm, recvbuf if sendbuf is None else sendbuf, recvbuf, op, tag, segment_bytes)
+exscan_chain = exscan(__name__, chain_prefixes, **chain_claims(inclusive=False))

@@ -56,7 +56,7 @@ def closed_combined(case: Case) -> int:
     closed_sent=closed_sent,
     closed_combined=closed_combined,
     in_order=True,
-    **one_message_per_round(other_ranks),
+    closed_time=one_message_per_round(other_ranks),
 )
 def exscan_linear(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, tag: int = 0) -> None:
     """Leave the result of ranks 0 .. r-1 in `recvbuf` (unchanged on rank 0); if `sendbuf` is None, the call is in place."""

@@ -21,14 +21,7 @@ Source   folklore, the hypercube prefix of the textbooks; Träff, Communication 
          Exclusive Prefix-Sums Algorithms (for MPI_Exscan), 2025, doi:10.34726/10821, has a better one
 """
 
-from __future__ import annotations
-
-from collectives.catalogue.declaration import algorithm
 from collectives.patterns.prefixes.doubling import prefix_claims, prefixes
-from collectives.tools.protocol import Buffer, Comm, Op
+from collectives.patterns.prefixes.families import exscan
 
-
-@algorithm(in_order=True, **prefix_claims(inclusive=False))
-def exscan_recursive_doubling(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, tag: int = 0) -> None:
-    """Leave the result of ranks 0 .. r-1 in `recvbuf` (unchanged on rank 0); if `sendbuf` is None, the call is in place."""
-    prefixes(comm, recvbuf if sendbuf is None else sendbuf, recvbuf, op, tag, inclusive=False)
+exscan_recursive_doubling = exscan(__name__, prefixes, **prefix_claims(inclusive=False))

@@ -24,4 +24,4 @@ from collectives.patterns.plans.negabinary import BINE
 from collectives.tools.numbers import ceil_log2
 
 # A rank's own half of a run has at least as many ranks as the other half, so the root never waits.
-gather_bine = tree_gather(__name__, lambda: BINE, **all_blocks(ceil_log2))
+gather_bine = tree_gather(__name__, lambda: BINE, closed_time=all_blocks(ceil_log2))

@@ -19,19 +19,11 @@ Source   Thakur, Rabenseifner, Gropp, Optimization of Collective Communication O
 
 from __future__ import annotations
 
-from collectives.catalogue.algorithm import Case
 from collectives.catalogue.closed_forms import all_blocks
 from collectives.patterns.binomial import GATHER_CLAIMS, gather_up
 from collectives.patterns.families import gather
-from collectives.patterns.trees import subtree
 from collectives.tools.numbers import ceil_log2
-
-
-def closed_sent(case: Case, rank: int) -> int:
-    v = (rank - case.root) % case.p
-    return subtree(v, case.p) * case.m if v else 0
-
 
 # The root receives without idle time. All its subtrees except the last are complete: the child of a complete subtree has
 # gathered it when the root has received all smaller ones. The last subtree is not larger than a complete one.
-gather_binomial = gather(__name__, gather_up, closed_sent=closed_sent, **GATHER_CLAIMS, **all_blocks(ceil_log2))
+gather_binomial = gather(__name__, gather_up, **GATHER_CLAIMS, closed_time=all_blocks(ceil_log2))

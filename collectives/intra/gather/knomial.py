@@ -21,8 +21,6 @@ Source   Wilkins et al., Generalized Collective Algorithms for the Exascale Era,
 """
 
 from collectives.patterns.families import tree_gather
-from collectives.patterns.knomial import full_blocks_time, full_rounds, radix_too_small, tree_of_radix
+from collectives.patterns.knomial import full_blocks_time, radix_too_small, tree_of_radix
 
-gather_knomial = tree_gather(
-    __name__, tree_of_radix, why_unsupported=radix_too_small, closed_rounds=full_rounds, closed_time=full_blocks_time
-)
+gather_knomial = tree_gather(__name__, tree_of_radix, why_unsupported=radix_too_small, closed_time=full_blocks_time)

@@ -17,13 +17,14 @@ Source   folklore; analyzed by Pjesivac-Grbovic et al., Performance analysis of 
 
 from __future__ import annotations
 
+from collectives.catalogue.closed_forms import one_message_per_round, other_ranks
 from collectives.catalogue.declaration import algorithm
-from collectives.patterns.star import EQUAL, TO_THE_ROOT, gather_direct
+from collectives.patterns.star import TO_THE_ROOT, gather_direct
 from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm
 
 
-@algorithm(**TO_THE_ROOT, **EQUAL)
+@algorithm(**TO_THE_ROOT, closed_time=one_message_per_round(other_ranks))
 def gather_linear(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, root: int = 0, tag: int = 0) -> None:
     """Gather all blocks to the root's `recvbuf`; if the root's `sendbuf` is None, its block is there already."""
     gather_direct("gather", comm, sendbuf, recvbuf, lambda whole, p: Layout.equal(whole.size, p), root, tag)

@@ -59,10 +59,6 @@ def schedule(case: Case) -> Iterator[Round]:
     yield late
 
 
-def closed_rounds(case: Case) -> int:
-    return 2 * case.p - 1 if case.m and case.p > 1 else 0
-
-
 def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
     # The second part arrives while the root invites the next rank, and takes at least as long as the invitation.
     return (case.p - 1) * (2 * t_s + case.m * t_w) + t_s if case.m and case.p > 1 else 0
@@ -71,7 +67,6 @@ def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
 @algorithm(
     schedule=schedule,
     why_unsupported=why_unsupported,
-    closed_rounds=closed_rounds,
     closed_sent=sent_up,
     closed_time=closed_time,
 )

@@ -28,15 +28,12 @@ from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.concurrent import GroupCase, Phase, phased_claims
 from collectives.catalogue.conditions import valid_nodes_only
 from collectives.catalogue.declaration import algorithm
-from collectives.intra.gather import binomial as gather_binomial
-from collectives.intra.gatherv import binomial as gatherv_binomial
-from collectives.tools.blocks import Layout, load, required
-from collectives.tools.blocks import scratch as spare_memory
+from collectives.intra.gather.binomial import gather_binomial
+from collectives.intra.gatherv.binomial import gatherv_binomial
+from collectives.tools.blocks import Layout, load, required, spare_memory
 from collectives.tools.nodes import Nodes, placement_of
 from collectives.tools.protocol import Buffer, Comm
 from collectives.tools.subset import Subset, on_node
-
-OUTER, INNER = gatherv_binomial.gatherv_binomial, gather_binomial.gather_binomial
 
 
 def phases(case: Case) -> Iterator[Phase]:
@@ -67,8 +64,8 @@ def gather_two_level(
     *,
     root: int = 0,
     nodes: Nodes = 1,
-    outer: Algorithm = OUTER,
-    inner: Algorithm = INNER,
+    outer: Algorithm = gatherv_binomial,
+    inner: Algorithm = gather_binomial,
     tag: int = 0,
 ) -> None:
     """Gather all blocks to the root's `recvbuf`; if the root's `sendbuf` is None, its block is there already."""

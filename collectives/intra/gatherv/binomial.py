@@ -21,20 +21,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collectives.catalogue.algorithm import Case
 from collectives.catalogue.declaration import algorithm
 from collectives.patterns.binomial import GATHER_CLAIMS, gather_up
-from collectives.patterns.trees import subtree
 from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm
 
 
-def closed_sent(case: Case, rank: int) -> int:
-    v = (rank - case.root) % case.p
-    return case.layout.around(rank, subtree(v, case.p)) * case.itemsize if v else 0
-
-
-@algorithm(closed_sent=closed_sent, **GATHER_CLAIMS)
+@algorithm(**GATHER_CLAIMS)
 def gatherv_binomial(
     comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, counts: Sequence[int], *, root: int = 0, tag: int = 0
 ) -> None:

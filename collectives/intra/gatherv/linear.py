@@ -19,12 +19,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from collectives.catalogue.declaration import algorithm
-from collectives.patterns.star import ANY_SIZE, TO_THE_ROOT, gather_direct
+from collectives.patterns.star import TO_THE_ROOT, gather_direct, sequential_time
 from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm
 
 
-@algorithm(**TO_THE_ROOT, **ANY_SIZE)
+@algorithm(**TO_THE_ROOT, closed_time=sequential_time)
 def gatherv_linear(
     comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, counts: Sequence[int] | None, *, root: int = 0, tag: int = 0
 ) -> None:

@@ -25,8 +25,7 @@ from collections.abc import Iterator, Sequence
 from collectives.catalogue.algorithm import Case
 from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Transfer, without_empty
-from collectives.tools.blocks import Layout, required
-from collectives.tools.blocks import scratch as new_scratch
+from collectives.tools.blocks import Layout, required, spare_memory
 from collectives.tools.messages import exchange, receive
 from collectives.tools.protocol import Buffer, Comm
 
@@ -74,7 +73,7 @@ def gatherv_ring(
             receive(comm, layout.block(recvbuf, (root + w) % p), (root + 1) % p, tag)
         return
     sendbuf = outgoing = required(sendbuf, "a rank that sends its block")
-    room = [new_scratch(sendbuf, size) for size in _room(layout, root, v)]
+    room = [spare_memory(sendbuf, size) for size in _room(layout, root, v)]
     left, right = (rank - 1) % p, (rank + 1) % p
     for w in range(v + 1, p + 1):
         incoming = room[w % 2][0 : layout.size((root + w) % p)] if w < p else None

@@ -26,4 +26,4 @@ from collectives.patterns.plans.negabinary import BINE
 from collectives.patterns.run_tree_messages import tree_reduce
 from collectives.tools.numbers import ceil_log2
 
-reduce_bine = tree_reduce(__name__, lambda: BINE, lambda case: ceil_log2(case.p) if case.m else 0)
+reduce_bine = tree_reduce(__name__, lambda: BINE, lambda case: ceil_log2(case.p))

@@ -24,15 +24,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collectives.catalogue.algorithm import Case
-from collectives.catalogue.declaration import algorithm
-from collectives.catalogue.schedule import Round, Seconds, Transfer, message
-from collectives.patterns.reductions import combine_in_order, operand, ordered_top, send_to_root, sent_to_the_top, top_of
-from collectives.patterns.trees import children, level, parent
-from collectives.tools.blocks import copy_of, load, required
-from collectives.tools.blocks import scratch as spare_memory
-from collectives.tools.messages import receive, send
+from collectives.catalogue.schedule import Round, Transfer
+from collectives.patterns.binomial import binomial_tree
+from collectives.patterns.reductions import top_of
+from collectives.patterns.run_tree_messages import tree_reduce
+from collectives.patterns.trees import level, parent
 from collectives.tools.numbers import ceil_log2
-from collectives.tools.protocol import Buffer, Comm, Op
 
 
 def schedule(case: Case) -> Iterator[Round]:
@@ -44,53 +41,4 @@ def schedule(case: Case) -> Iterator[Round]:
             yield [Transfer(top, case.root, m)]
 
 
-def scratch(case: Case, rank: int) -> int:
-    top = top_of(case)
-    if not children((rank - top) % case.p, case.p):
-        return 0
-    return case.m if rank == case.root == top else 2 * case.m
-
-
-def closed_rounds(case: Case) -> int:
-    return ceil_log2(case.p) + (top_of(case) != case.root) if case.m else 0
-
-
-def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
-    return closed_rounds(case) * message(case.m, t_s, t_w)
-
-
-def closed_combined(case: Case) -> int:
-    return ceil_log2(case.p) * case.m
-
-
-@algorithm(
-    schedule=schedule,
-    scratch=scratch,
-    closed_rounds=closed_rounds,
-    closed_sent=sent_to_the_top,
-    closed_time=closed_time,
-    closed_combined=closed_combined,
-    in_order=True,
-)
-def reduce_binomial(
-    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, op: Op, root: int = 0, tag: int = 0
-) -> None:
-    """Leave the result in the root's `recvbuf`; if the root's `sendbuf` is None, `recvbuf` holds its operand."""
-    p, rank = comm.Get_size(), comm.Get_rank()
-    held = operand(sendbuf, recvbuf, rank, root)
-    top = ordered_top(root, commutative=op.Is_commutative())
-    v = (rank - top) % p
-    below = children(v, p)
-    if rank == root == top:
-        held = required(recvbuf, "the root of a reduce")
-        load(held, sendbuf)
-    elif below:
-        held = copy_of(held)
-    if below:
-        spare = spare_memory(held, held.size)
-        for child in below:
-            receive(comm, spare, (top + child) % p, tag)
-            combine_in_order(op, held, spare, other_is_left=False)
-    if v > 0:
-        send(comm, held, (top + parent(v)) % p, tag)
-    send_to_root(comm, held, recvbuf, top, root, tag)
+reduce_binomial = tree_reduce(__name__, binomial_tree, lambda case: ceil_log2(case.p), schedule=schedule)

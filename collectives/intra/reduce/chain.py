@@ -30,9 +30,8 @@ from collectives.catalogue.conditions import positive_segments_only
 from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Seconds, Transfer, message
 from collectives.patterns.reductions import combine, operand, ordered_top, send_to_root, sent_to_the_top, top_of
-from collectives.patterns.segmented import SEGMENT_BYTES, chain_rounds, chain_steps, chain_time, segments_of
-from collectives.tools.blocks import load, required, segments
-from collectives.tools.blocks import scratch as spare_memory
+from collectives.patterns.segmented import SEGMENT_BYTES, chain_steps, chain_time, segments_of
+from collectives.tools.blocks import load, required, segments, spare_memory
 from collectives.tools.messages import exchange
 from collectives.tools.protocol import Buffer, Comm, Op
 
@@ -63,10 +62,6 @@ def scratch(case: Case, rank: int) -> int:
     return case.m * at_top + _spares((rank - top) % case.p, case.p, in_place=in_place) * segment
 
 
-def closed_rounds(case: Case) -> int:
-    return chain_rounds(case) + (case.m > 0 and top_of(case) != case.root)
-
-
 def closed_time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds:
     moved = message(case.m, t_s, t_w) if top_of(case) != case.root else 0
     return chain_time(case, t_s, t_w) + moved
@@ -80,7 +75,6 @@ def closed_combined(case: Case) -> int:
     schedule=schedule,
     scratch=scratch,
     why_unsupported=positive_segments_only,
-    closed_rounds=closed_rounds,
     closed_sent=sent_to_the_top,
     closed_time=closed_time,
     closed_combined=closed_combined,

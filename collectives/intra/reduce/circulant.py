@@ -29,12 +29,10 @@ from collectives.catalogue.algorithm import Case
 from collectives.catalogue.conditions import all_of, commutative_only, positive_segments_only
 from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Seconds, Transfer, message
-from collectives.patterns.reductions import combine_in_order, operand
-from collectives.patterns.reversed_circulant import partners, sends
+from collectives.patterns.reductions import operand
+from collectives.patterns.reversed_circulant import combine_segments, messages
 from collectives.patterns.segmented import SEGMENT_BYTES, segments_of
 from collectives.tools.blocks import copy_of, load, required, segments
-from collectives.tools.blocks import scratch as spare_memory
-from collectives.tools.messages import exchange
 from collectives.tools.numbers import ceil_log2
 from collectives.tools.protocol import Buffer, Comm, Op
 
@@ -43,11 +41,9 @@ def schedule(case: Case) -> Iterator[Round]:
     p, pieces = case.p, segments_of(case)
     if not case.m or p == 1:
         return
-    outgoing = [sends(v, p, pieces.p) for v in range(1, p)]
-    for i, skip in enumerate(partners(p, pieces.p)):
-        sent = [(v, segment) for v, segment in enumerate((plan[i] for plan in outgoing), 1) if segment is not None]
-        sizes = [(case.root + v, pieces.size(each) * case.itemsize, pieces.start(each) * case.itemsize) for v, each in sent]
-        yield [Transfer(rank % p, (rank - skip) % p, nbytes, nbytes, start) for rank, nbytes, start in sizes]
+    for sent in messages(p, pieces.p):
+        sizes = [(v, above, pieces.size(k) * case.itemsize, pieces.start(k) * case.itemsize) for v, above, k in sent]
+        yield [Transfer((case.root + v) % p, (case.root + above) % p, n, n, start) for v, above, n, start in sizes]
 
 
 def scratch(case: Case, rank: int) -> int:
@@ -103,18 +99,4 @@ def reduce_circulant(
     if rank != root:
         held = copy_of(own)
     pieces = segments(held.size, held.itemsize, segment_bytes)
-    spare = spare_memory(held, pieces.size(0))
-    v = (rank - root) % p
-    plans: dict[int, list[int | None]] = {}
-    for i, skip in enumerate(partners(p, pieces.p)):
-        below = (v + skip) % p
-        for u in (v, below):
-            if u and u not in plans:
-                plans[u] = sends(u, p, pieces.p)
-        sent, received = (plans[u][i] if u else None for u in (v, below))
-        outgoing = None if sent is None else pieces.block(held, sent)
-        incoming = None if received is None else spare[0 : pieces.size(received)]
-        source = (rank + skip) % p
-        exchange(comm, outgoing, (rank - skip) % p, incoming, source, tag)
-        if received is not None and incoming is not None:
-            combine_in_order(op, pieces.block(held, received), incoming, other_is_left=source < rank)
+    combine_segments(comm, held, pieces, root, op, tag)

@@ -23,12 +23,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collectives.catalogue.algorithm import Case
+from collectives.catalogue.closed_forms import one_message_per_round, other_ranks
 from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Transfer
 from collectives.patterns.reductions import combine, operand
-from collectives.patterns.star import EQUAL, sent_up
-from collectives.tools.blocks import copy_of, load, required
-from collectives.tools.blocks import scratch as spare_memory
+from collectives.patterns.star import sent_up
+from collectives.tools.blocks import copy_of, load, required, spare_memory
 from collectives.tools.messages import receive, send
 from collectives.tools.protocol import Buffer, Comm, Op
 
@@ -59,7 +59,14 @@ def closed_combined(case: Case) -> int:
     return (case.p - 1) * case.m
 
 
-@algorithm(schedule=schedule, scratch=scratch, closed_sent=sent_up, closed_combined=closed_combined, in_order=True, **EQUAL)
+@algorithm(
+    schedule=schedule,
+    scratch=scratch,
+    closed_sent=sent_up,
+    closed_combined=closed_combined,
+    in_order=True,
+    closed_time=one_message_per_round(other_ranks),
+)
 def reduce_linear(
     comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, op: Op, root: int = 0, tag: int = 0
 ) -> None:

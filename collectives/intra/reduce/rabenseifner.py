@@ -41,8 +41,7 @@ from collectives.patterns.rabenseifner import (
     spare_size,
 )
 from collectives.patterns.reductions import operand
-from collectives.tools.blocks import Layout, copy_of, load, required
-from collectives.tools.blocks import scratch as spare_memory
+from collectives.tools.blocks import Layout, copy_of, load, required, spare_memory
 from collectives.tools.protocol import Buffer, Comm, Op
 
 

@@ -26,14 +26,12 @@ from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.concurrent import GroupCase, Phase, phased_claims
 from collectives.catalogue.conditions import all_of, commutative_only, valid_nodes_only
 from collectives.catalogue.declaration import algorithm
-from collectives.intra.reduce import binomial as reduce_binomial
+from collectives.intra.reduce.binomial import reduce_binomial
 from collectives.patterns.reductions import operand
-from collectives.tools.blocks import scratch as spare_memory
+from collectives.tools.blocks import spare_memory
 from collectives.tools.nodes import Nodes, placement_of
 from collectives.tools.protocol import Buffer, Comm, Op
 from collectives.tools.subset import Subset, on_node
-
-BINOMIAL = reduce_binomial.reduce_binomial
 
 
 def phases(case: Case) -> Iterator[Phase]:
@@ -65,8 +63,8 @@ def reduce_two_level(
     op: Op,
     root: int = 0,
     nodes: Nodes = 1,
-    outer: Algorithm = BINOMIAL,
-    inner: Algorithm = BINOMIAL,
+    outer: Algorithm = reduce_binomial,
+    inner: Algorithm = reduce_binomial,
     tag: int = 0,
 ) -> None:
     """Leave the result in the root's `recvbuf`; if the root's `sendbuf` is None, `recvbuf` holds its operand."""

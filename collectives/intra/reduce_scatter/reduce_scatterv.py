@@ -18,11 +18,11 @@ Source   folklore; Silva, Silva, Implementing MPI-2 Extended Collective Operatio
 
 from functools import partial
 
-from collectives.intra.reduce import binomial as reduce_binomial
-from collectives.intra.scatterv import binomial as scatterv_binomial
+from collectives.intra.reduce.binomial import reduce_binomial
+from collectives.intra.scatterv.binomial import scatterv_binomial
 from collectives.patterns.families import reduce_scatter
 from collectives.patterns.reduce_scatterv import claims_by_rank_0, reduce_then_scatterv
 
-PARTS = partial(reduce_then_scatterv, reduce=reduce_binomial.reduce_binomial, scatterv=scatterv_binomial.scatterv_binomial)
+PARTS = partial(reduce_then_scatterv, reduce=reduce_binomial, scatterv=scatterv_binomial)
 
 reduce_scatter_reduce_scatterv = reduce_scatter(__name__, PARTS, in_order=True, **claims_by_rank_0(PARTS))

@@ -21,11 +21,11 @@ Source   Open MPI, ompi/mca/coll/base/coll_base_reduce_scatter_block.c: reduce_s
 
 from functools import partial
 
-from collectives.intra.reduce import binomial as reduce_binomial
-from collectives.intra.scatter import binomial as scatter_binomial
+from collectives.intra.reduce.binomial import reduce_binomial
+from collectives.intra.scatter.binomial import scatter_binomial
 from collectives.patterns.families import reduce_scatter_block
 from collectives.patterns.reduce_scatterv import claims_by_rank_0, reduce_then_scatter
 
-PARTS = partial(reduce_then_scatter, reduce=reduce_binomial.reduce_binomial, scatter=scatter_binomial.scatter_binomial)
+PARTS = partial(reduce_then_scatter, reduce=reduce_binomial, scatter=scatter_binomial)
 
 reduce_scatter_block_reduce_scatter = reduce_scatter_block(__name__, PARTS, in_order=True, **claims_by_rank_0(PARTS))

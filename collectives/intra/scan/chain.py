@@ -19,19 +19,7 @@ Source   folklore; Sanders, Träff, Parallel Prefix (Scan) Algorithms for MPI, E
          compare it with pipelined trees
 """
 
-from __future__ import annotations
+from collectives.patterns.prefixes.chain import chain_claims, chain_prefixes
+from collectives.patterns.prefixes.families import scan
 
-from collectives.catalogue.declaration import algorithm
-from collectives.patterns.prefixes.chain import chain_claims, inclusive_prefixes
-from collectives.patterns.segmented import SEGMENT_BYTES
-from collectives.tools.blocks import load
-from collectives.tools.protocol import Buffer, Comm, Op
-
-
-@algorithm(in_order=True, **chain_claims(inclusive=True))
-def scan_chain(
-    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, segment_bytes: int = SEGMENT_BYTES, tag: int = 0
-) -> None:
-    """Leave the result of ranks 0 .. r in `recvbuf`; if `sendbuf` is None, `recvbuf` holds the operand."""
-    load(recvbuf, sendbuf)
-    inclusive_prefixes(comm, recvbuf, op, tag, segment_bytes)
+scan_chain = scan(__name__, chain_prefixes, **chain_claims(inclusive=True))

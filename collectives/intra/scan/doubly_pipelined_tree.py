@@ -23,20 +23,8 @@ Source   Sanders, Träff, Parallel Prefix (Scan) Algorithms for MPI, EuroPVM/MPI
          rounds and the tree for any p are our own
 """
 
-from __future__ import annotations
-
-from collectives.catalogue.declaration import algorithm
-from collectives.patterns.prefixes.tree import prefixes_on_tree
+from collectives.patterns.prefixes.families import scan
+from collectives.patterns.prefixes.tree import tree_prefixes
 from collectives.patterns.prefixes.tree_claims import tree_claims
-from collectives.patterns.segmented import SEGMENT_BYTES
-from collectives.tools.blocks import load
-from collectives.tools.protocol import Buffer, Comm, Op
 
-
-@algorithm(in_order=True, **tree_claims(inclusive=True))
-def scan_doubly_pipelined_tree(
-    comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, segment_bytes: int = SEGMENT_BYTES, tag: int = 0
-) -> None:
-    """Leave the result of ranks 0 .. r in `recvbuf`; if `sendbuf` is None, `recvbuf` holds the operand."""
-    load(recvbuf, sendbuf)
-    prefixes_on_tree(comm, recvbuf, recvbuf, op, tag, segment_bytes, inclusive=True)
+scan_doubly_pipelined_tree = scan(__name__, tree_prefixes, **tree_claims(inclusive=True))

@@ -27,8 +27,7 @@ from collectives.catalogue.closed_forms import one_message_per_round, other_rank
 from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Round, Transfer
 from collectives.patterns.reductions import combine
-from collectives.tools.blocks import load
-from collectives.tools.blocks import scratch as spare_memory
+from collectives.tools.blocks import load, spare_memory
 from collectives.tools.messages import receive, send
 from collectives.tools.protocol import Buffer, Comm, Op
 
@@ -57,7 +56,7 @@ def closed_combined(case: Case) -> int:
     closed_sent=closed_sent,
     closed_combined=closed_combined,
     in_order=True,
-    **one_message_per_round(other_ranks),
+    closed_time=one_message_per_round(other_ranks),
 )
 def scan_linear(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, tag: int = 0) -> None:
     """Leave the result of ranks 0 .. r in `recvbuf`; if `sendbuf` is None, `recvbuf` holds the operand."""

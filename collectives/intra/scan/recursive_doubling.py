@@ -21,16 +21,7 @@ Source   folklore, the hypercube prefix of the textbooks; Sanders, Träff, Paral
          EuroPVM/MPI 2006, doi:10.1007/11846802_15, compare other algorithms
 """
 
-from __future__ import annotations
-
-from collectives.catalogue.declaration import algorithm
 from collectives.patterns.prefixes.doubling import prefix_claims, prefixes
-from collectives.tools.blocks import load
-from collectives.tools.protocol import Buffer, Comm, Op
+from collectives.patterns.prefixes.families import scan
 
-
-@algorithm(in_order=True, **prefix_claims(inclusive=True))
-def scan_recursive_doubling(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, *, op: Op, tag: int = 0) -> None:
-    """Leave the result of ranks 0 .. r on rank r in `recvbuf`; if `sendbuf` is None, `recvbuf` holds the operand."""
-    load(recvbuf, sendbuf)
-    prefixes(comm, recvbuf, recvbuf, op, tag, inclusive=True)
+scan_recursive_doubling = scan(__name__, prefixes, **prefix_claims(inclusive=True))

@@ -30,16 +30,15 @@ from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.concurrent import GroupCase, Phase, phased_claims
 from collectives.catalogue.declaration import algorithm
 from collectives.catalogue.schedule import Combining, Rounds, Transfer
-from collectives.intra.bcast import binomial as bcast_binomial
-from collectives.intra.scan import recursive_doubling as scan_recursive_doubling
+from collectives.intra.bcast.binomial import bcast_binomial
+from collectives.intra.scan.recursive_doubling import scan_recursive_doubling
 from collectives.patterns.reductions import combine
-from collectives.tools.blocks import scratch as spare_memory
+from collectives.tools.blocks import spare_memory
 from collectives.tools.messages import TOKEN, exchange, receive, send
 from collectives.tools.nodes import Nodes, placement_of, unsupported_nodes
 from collectives.tools.protocol import Buffer, Comm, Op
 from collectives.tools.subset import Subset, on_node
 
-SCAN, BCAST = scan_recursive_doubling.scan_recursive_doubling, bcast_binomial.bcast_binomial
 FLAG_BYTES = 4
 
 
@@ -91,9 +90,9 @@ def scan_two_level(
     *,
     op: Op,
     nodes: Nodes = 1,
-    inner: Algorithm = SCAN,
-    outer: Algorithm = SCAN,
-    bcast: Algorithm = BCAST,
+    inner: Algorithm = scan_recursive_doubling,
+    outer: Algorithm = scan_recursive_doubling,
+    bcast: Algorithm = bcast_binomial,
     announce: bool = False,
     tag: int = 0,
 ) -> None:

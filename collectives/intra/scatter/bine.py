@@ -24,4 +24,4 @@ from collectives.patterns.plans.negabinary import BINE
 from collectives.tools.numbers import ceil_log2
 
 # The gather in reverse.
-scatter_bine = tree_scatter(__name__, lambda: BINE, **all_blocks(ceil_log2))
+scatter_bine = tree_scatter(__name__, lambda: BINE, closed_time=all_blocks(ceil_log2))

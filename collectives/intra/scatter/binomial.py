@@ -32,4 +32,6 @@ def closed_sent(case: Case, rank: int) -> int:
 
 
 # The gather in reverse: when the root has sent to its last child, all other subtrees are done as well.
-scatter_binomial = scatter(__name__, scatter_down, closed_sent=closed_sent, **SCATTER_CLAIMS, **all_blocks(ceil_log2))
+scatter_binomial = scatter(
+    __name__, scatter_down, closed_sent=closed_sent, **SCATTER_CLAIMS, closed_time=all_blocks(ceil_log2)
+)

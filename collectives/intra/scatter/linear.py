@@ -19,13 +19,14 @@ Source   folklore; analyzed by Pjesivac-Grbovic et al., Performance analysis of 
 
 from __future__ import annotations
 
+from collectives.catalogue.closed_forms import one_message_per_round, other_ranks
 from collectives.catalogue.declaration import algorithm
-from collectives.patterns.star import EQUAL, FROM_THE_ROOT, scatter_direct
+from collectives.patterns.star import FROM_THE_ROOT, scatter_direct
 from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm
 
 
-@algorithm(**FROM_THE_ROOT, **EQUAL)
+@algorithm(**FROM_THE_ROOT, closed_time=one_message_per_round(other_ranks))
 def scatter_linear(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, *, root: int = 0, tag: int = 0) -> None:
     """Copy the rank's block of the root's `sendbuf` to `recvbuf`; if the root's is None, its block stays in place."""
     scatter_direct("scatter", comm, sendbuf, recvbuf, lambda whole, p: Layout.equal(whole.size, p), root, tag)

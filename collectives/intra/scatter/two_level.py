@@ -27,15 +27,12 @@ from collectives.catalogue.algorithm import Algorithm, Case
 from collectives.catalogue.concurrent import GroupCase, Phase, phased_claims
 from collectives.catalogue.conditions import valid_nodes_only
 from collectives.catalogue.declaration import algorithm
-from collectives.intra.scatter import binomial as scatter_binomial
-from collectives.intra.scatterv import binomial as scatterv_binomial
-from collectives.tools.blocks import Layout, required
-from collectives.tools.blocks import scratch as spare_memory
+from collectives.intra.scatter.binomial import scatter_binomial
+from collectives.intra.scatterv.binomial import scatterv_binomial
+from collectives.tools.blocks import Layout, required, spare_memory
 from collectives.tools.nodes import Nodes, placement_of
 from collectives.tools.protocol import Buffer, Comm
 from collectives.tools.subset import Subset, on_node
-
-OUTER, INNER = scatterv_binomial.scatterv_binomial, scatter_binomial.scatter_binomial
 
 
 def phases(case: Case) -> Iterator[Phase]:
@@ -67,8 +64,8 @@ def scatter_two_level(
     *,
     root: int = 0,
     nodes: Nodes = 1,
-    outer: Algorithm = OUTER,
-    inner: Algorithm = INNER,
+    outer: Algorithm = scatterv_binomial,
+    inner: Algorithm = scatter_binomial,
     tag: int = 0,
 ) -> None:
     """Copy the rank's block of the root's `sendbuf` to `recvbuf`; if the root's is None, its block stays in place."""

@@ -20,12 +20,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from collectives.catalogue.declaration import algorithm
-from collectives.patterns.star import ANY_SIZE, FROM_THE_ROOT, scatter_direct
+from collectives.patterns.star import FROM_THE_ROOT, scatter_direct, sequential_time
 from collectives.tools.blocks import Layout
 from collectives.tools.protocol import Buffer, Comm
 
 
-@algorithm(**FROM_THE_ROOT, **ANY_SIZE)
+@algorithm(**FROM_THE_ROOT, closed_time=sequential_time)
 def scatterv_linear(
     comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer | None, counts: Sequence[int] | None, *, root: int = 0, tag: int = 0
 ) -> None:

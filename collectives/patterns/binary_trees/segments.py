@@ -10,8 +10,8 @@ from collectives.catalogue.family import member
 from collectives.catalogue.schedule import Round, Transfer
 from collectives.patterns.binary_trees.shapes import Shape, step_down
 from collectives.patterns.reductions import combine, operand, send_to_root
-from collectives.patterns.segmented import SEGMENT_BYTES, segments_of
-from collectives.tools.blocks import Layout, copy_of, load, required, scratch, segments
+from collectives.patterns.segmented import SEGMENT_BYTES, exchange_by_step, rounds_by_step, segments_of
+from collectives.tools.blocks import Layout, copy_of, load, required, segments, spare_memory
 from collectives.tools.messages import exchange
 from collectives.tools.protocol import Buffer, Comm, Op
 
@@ -21,17 +21,16 @@ def send_segments(comm: Comm, shape: Shape, root: int, part: Callable[[int], tup
     p = comm.Get_size()
     v = (comm.Get_rank() - root) % p
     parent, children = shape(v, p)
-    receives: dict[int, Buffer] = {}
-    sends: dict[int, tuple[int, Buffer]] = {}
-    if parent is not None:
-        buf, pieces = part(v)
-        receives = {step: pieces.block(buf, k) for step, k in _steps(step_down(shape, v, p), pieces)}
-    for child in children:
-        buf, pieces = part(child)
-        sends |= {step: (child, pieces.block(buf, k)) for step, k in _steps(step_down(shape, child, p), pieces)}
-    for step in sorted(receives.keys() | sends.keys()):
-        child, outgoing = sends.get(step, (0, None))
-        exchange(comm, outgoing, (root + child) % p, receives.get(step), (root + (parent or 0)) % p, tag)
+
+    def into(position: int, partner: int) -> dict[int, tuple[int, Buffer]]:
+        """The steps in which segments enter a position, with the rank of the partner and the segment."""
+        buf, pieces = part(position)
+        steps = _steps(step_down(shape, position, p), pieces)
+        return {step: ((root + partner) % p, pieces.block(buf, k)) for step, k in steps}
+
+    receives = {} if parent is None else into(v, parent)
+    sends = {step: message for child in children for step, message in into(child, child).items()}
+    exchange_by_step(comm, sends, receives, tag)
 
 
 def _steps(first: int, pieces: Layout) -> Iterator[tuple[int, int]]:
@@ -40,16 +39,17 @@ def _steps(first: int, pieces: Layout) -> Iterator[tuple[int, int]]:
 
 def down_schedule(case: Case, shape: Shape, pieces: Callable[[int], Layout]) -> Iterator[Round]:
     """The schedule of `send_segments`; `pieces(v)` are the segments that enter position v."""
-    p, steps = case.p, dict[int, list[Transfer]]()
-    for v in range(1, p if case.m else 1):
-        parent, layout = shape(v, p).parent, pieces(v)
-        assert parent is not None
-        for step, k in _steps(step_down(shape, v, p), layout):
-            if layout.size(k):
-                transfer = Transfer((case.root + parent) % p, (case.root + v) % p, layout.size(k) * case.itemsize)
-                steps.setdefault(step, []).append(transfer)
-    for step in sorted(steps):
-        yield steps[step]
+    p = case.p
+
+    def transfers() -> Iterator[tuple[int, Transfer]]:
+        for v in range(1, p if case.m else 1):
+            parent, layout = shape(v, p).parent, pieces(v)
+            assert parent is not None
+            for step, k in _steps(step_down(shape, v, p), layout):
+                if layout.size(k):
+                    yield step, Transfer((case.root + parent) % p, (case.root + v) % p, layout.size(k) * case.itemsize)
+
+    return rounds_by_step(transfers())
 
 
 # Reductions ----------------------------------------------------------------------------------------------------------
@@ -109,7 +109,7 @@ def combine_segments(
     elif children:
         held = copy_of(held)
     pieces = segments(held.size, held.itemsize, segment_bytes)
-    spare = scratch(held, pieces.size(0)) if children else held
+    spare = spare_memory(held, pieces.size(0)) if children else held
     own = -step_down(tree.shape, v, p, reverse=True)
     sends = dict(_steps(own, pieces)) if parent is not None else {}
     receives = {
@@ -127,16 +127,17 @@ def combine_segments(
 
 def up_schedule(case: Case, tree: Upward, pieces: Layout) -> Iterator[Round]:
     """The schedule of `combine_segments`."""
-    p, steps = case.p, dict[int, list[Transfer]]()
-    for v in range(p if case.m else 0):
-        parent = tree.shape(v, p).parent
-        if parent is not None:
-            for step, k in _steps(-step_down(tree.shape, v, p, reverse=True), pieces):
-                nbytes = pieces.size(k) * case.itemsize
-                transfer = Transfer((tree.start + v) % p, (tree.start + parent) % p, nbytes, nbytes)
-                steps.setdefault(step, []).append(transfer)
-    for step in sorted(steps):
-        yield steps[step]
+    p = case.p
+
+    def transfers() -> Iterator[tuple[int, Transfer]]:
+        for v in range(p if case.m else 0):
+            parent = tree.shape(v, p).parent
+            if parent is not None:
+                for step, k in _steps(-step_down(tree.shape, v, p, reverse=True), pieces):
+                    nbytes = pieces.size(k) * case.itemsize
+                    yield step, Transfer((tree.start + v) % p, (tree.start + parent) % p, nbytes, nbytes)
+
+    yield from rounds_by_step(transfers())
     if case.m and tree.top != case.root:
         yield [Transfer(tree.top, case.root, case.m)]
 

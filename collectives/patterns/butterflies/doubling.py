@@ -14,10 +14,10 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from collectives.catalogue.algorithm import Case, Claims
-from collectives.catalogue.schedule import Round, Seconds, Transfer, without_empty
+from collectives.catalogue.schedule import Round, Transfer, without_empty
 from collectives.patterns.plans.block_plans import BlockExchange
-from collectives.patterns.reductions import combine_in_order, equal_block
-from collectives.tools.blocks import Layout, copy_of, scratch
+from collectives.patterns.reductions import combine_in_order, equal_block_claims
+from collectives.tools.blocks import Layout, copy_of, spare_memory
 from collectives.tools.messages import exchange, receive, send
 from collectives.tools.numbers import ceil_log2, is_power_of_two
 from collectives.tools.protocol import Buffer, Comm, Op
@@ -89,7 +89,7 @@ def scatter_doubling(comm: Comm, sendbuf: Buffer | None, recvbuf: Buffer, layout
     """
     p, rank = comm.Get_size(), comm.Get_rank()
     held = recvbuf if sendbuf is None else copy_of(sendbuf)
-    out, into, kept = (scratch(held, size) for size in _spares(layout, p, rank))
+    out, into, kept = (spare_memory(held, size) for size in _spares(layout, p, rank))
     for k in range(ceil_log2(p)):
         size = 1 << k
         other = rank ^ size
@@ -175,15 +175,9 @@ def _scratch(case: Case, rank: int) -> int:
     return (copied + sum(_spares(case.layout, case.p, rank))) * case.itemsize
 
 
-def _combined(case: Case) -> int | None:
-    block, p = equal_block(case), case.p
-    return (p * ceil_log2(p) - p + 1) * block if block is not None and is_power_of_two(p) else None
-
-
-def _time(case: Case, t_s: Seconds, t_w: Seconds) -> Seconds | None:
-    nbytes = _combined(case)
-    return None if nbytes is None else (ceil_log2(case.p) * t_s + nbytes * t_w if nbytes else 0)
-
-
-DOUBLING_CLAIMS: Final = Claims(schedule=_schedule, scratch=_scratch, closed_time=_time, closed_combined=_combined)
+DOUBLING_CLAIMS: Final = Claims(schedule=_schedule, scratch=_scratch) | equal_block_claims(
+    lambda case: ceil_log2(case.p),
+    lambda case: case.p * ceil_log2(case.p) - case.p + 1,
+    lambda case: is_power_of_two(case.p),
+)
 """The claims of reduce_scatter and reduce_scatter_block with this code."""

@@ -35,9 +35,7 @@ def exchange_in_batches(comm: Comm, outgoing: Blocks, incoming: Blocks, tag: int
     p, rank = comm.Get_size(), comm.Get_rank()
     for first in range(0, p, batch or p):
         offsets = range(max(first, 1), min(first + (batch or p), p))
-        _exchange_some(
-            comm, outgoing, incoming, [(rank - i) % p for i in offsets], [(rank + i) % p for i in offsets], tag
-        )
+        _exchange_some(comm, outgoing, incoming, [(rank - i) % p for i in offsets], [(rank + i) % p for i in offsets], tag)
 
 
 def _partners(rank: int, p: int, order: SendOrder) -> tuple[list[int], list[int]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from collectives.catalogue.algorithm import Case
 from collectives.catalogue.schedule import Seconds, message
-from collectives.tools.blocks import Layout, copy_of, scratch
+from collectives.tools.blocks import Layout, copy_of, spare_memory
 from collectives.tools.messages import is_empty
 from collectives.tools.protocol import Buffer, Comm
 
@@ -93,14 +93,13 @@ def copies_scratch(case: Case, rank: int) -> int:
 def all_copied(recvbuf: Buffer, places: Callable[[int], Any], rank: int, p: int, **parameters: Any) -> Callable[[int], Any]:
     """Return the blocks to send, in place: copies of all blocks, which are made at once."""
     layout = Layout.of([places(i).size for i in range(p)])
-    held = scratch(recvbuf, layout.size(0, p))
+    held = spare_memory(recvbuf, layout.size(0, p))
     for i in range(p):
         copied(layout.block(held, i), places(i))
     return lambda other: layout.block(held, other)
 
 
 def all_copied_scratch(case: Case, rank: int) -> int:
-    """Scratch of `all_copied`."""
     return sum(case.between(other, rank) for other in range(case.p)) if case.in_place else 0
 
 
@@ -108,7 +107,7 @@ def copied_when_sent(
     recvbuf: Buffer, places: Callable[[int], Any], rank: int, p: int, **parameters: Any
 ) -> Callable[[int], Any]:
     """Return the blocks to send, in place, to the rank whose block is received at the same time."""
-    spare = scratch(recvbuf, max((places(other).size for other in range(p) if other != rank), default=0))
+    spare = spare_memory(recvbuf, max((places(other).size for other in range(p) if other != rank), default=0))
     return lambda other: copied(spare, places(other))
 
 
@@ -118,7 +117,7 @@ def set_aside(recvbuf: Buffer, places: Callable[[int], Any], rank: int, p: int) 
     In the round in which a rank sends to r-d it receives the block of r+d, which it sends one round later. So that block is
     copied to spare memory when the one before it is sent.
     """
-    spare = scratch(recvbuf, max((places(other).size for other in range(p) if other != rank), default=0))
+    spare = spare_memory(recvbuf, max((places(other).size for other in range(p) if other != rank), default=0))
     kept: list[Any] = [None]
 
     def outgoing(to: int) -> Any:
@@ -151,7 +150,6 @@ def copied_by_distances(
 
 
 def copied_by_distances_scratch(case: Case, rank: int) -> int:
-    """Scratch of `copied_by_distances`."""
     alternating = case.parameters.get("distances", "increasing") == "alternating"
     return largest_scratch(case, rank) if alternating else all_copied_scratch(case, rank)
 

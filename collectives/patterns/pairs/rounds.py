@@ -107,7 +107,6 @@ def spread(comm: Comm, outgoing: Blocks, incoming: Blocks, tag: int, *, distance
 
 
 def rounds_of_pairs(case: Case) -> int:
-    """Number of rounds of `exchange_in_pairs`."""
     return pair_rounds(case.p, case.parameters.get("order", "tournament"))
 
 
@@ -118,7 +117,6 @@ unknown_distances: Final = one_of("distances", "increasing", "alternating")
 
 
 def pairs_schedule(case: Case) -> Iterator[Round]:
-    """The schedule of `exchange_in_pairs`."""
     p, order = case.p, case.parameters.get("order", "tournament")
     for i in range(pair_rounds(p, order)):
         pairs = ((r, partner(r, i, p, order)) for r in range(p))
@@ -126,7 +124,6 @@ def pairs_schedule(case: Case) -> Iterator[Round]:
 
 
 def spreading_schedule(case: Case) -> Iterator[Round]:
-    """The schedule of `exchange_spreading`."""
     p, ranks = case.p, np.arange(case.p)
     sizes = np.full((p, 1), case.m) if case.traffic is None else np.array(case.traffic).reshape(p, p) * case.itemsize
     for d in distances(p, case.parameters.get("distances", "increasing")):

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from collectives.patterns.reductions import combine, combine_in_order
-from collectives.tools.blocks import Layout, scratch
+from collectives.tools.blocks import Layout, spare_memory
 from collectives.tools.messages import exchange
 from collectives.tools.protocol import Buffer, Comm, Op
 
@@ -35,7 +35,7 @@ BlockExchanges = Sequence[BlockExchange]
 
 def gather_planned(comm: Comm, buf: Buffer, layout: Layout, steps: BlockExchanges, tag: int) -> None:
     """Fill `buf` with the blocks of all ranks; the rank's own block is already there."""
-    out, into = (scratch(buf, size) for size in gather_spares(layout, steps))
+    out, into = (spare_memory(buf, size) for size in gather_spares(layout, steps))
     for step in steps:
         outgoing = packed(buf, layout, step.sent, out)
         incoming, runs = space_for(buf, layout, step.received, into)
@@ -46,7 +46,7 @@ def gather_planned(comm: Comm, buf: Buffer, layout: Layout, steps: BlockExchange
 def reduce_planned(comm: Comm, held: Buffer, layout: Layout, steps: BlockExchanges, op: Op, tag: int) -> None:
     """Leave the result of the rank's block in that block of `held`, which holds its operand; other blocks are lost."""
     rank = comm.Get_rank()
-    out, into = (scratch(held, size) for size in reduce_spares(layout, steps))
+    out, into = (spare_memory(held, size) for size in reduce_spares(layout, steps))
     for step in reversed(steps):
         outgoing = packed(held, layout, step.received, out)
         incoming = into[0 : total(layout, step.sent)]
@@ -60,7 +60,7 @@ def reduce_bounded(comm: Comm, data: Buffer, layout: Layout, steps: BlockExchang
     Scratch memory is allocated for partial results that wait to be sent. It is reused after a partial result has been sent.
     """
     sizes = reduce_spares(layout, steps, whole=True)
-    out, into = (scratch(data, size) for size in sizes)
+    out, into = (spare_memory(data, size) for size in sizes)
     free: list[Any] = []
     partial: dict[int, Any] = {}
     for step in reversed(steps):
@@ -78,7 +78,7 @@ def reduce_bounded(comm: Comm, data: Buffer, layout: Layout, steps: BlockExchang
             if block in partial:
                 combine(op, incoming[start:end], partial[block][0 : end - start])
             else:
-                partial[block] = free.pop() if free else scratch(data, layout.largest)
+                partial[block] = free.pop() if free else spare_memory(data, layout.largest)
                 partial[block][0 : end - start] = incoming[start:end]
                 combine(op, layout.block(data, block), partial[block][0 : end - start])
     own = comm.Get_rank()

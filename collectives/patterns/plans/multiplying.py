@@ -96,7 +96,8 @@ def _steps(p: int, stages: list[DigitExchange], fold: Fold, rank: int) -> Iterat
                 yield idle
                 continue
             dest, source = phase.peer(index, shift), phase.peer(index, -shift)
-            own, theirs = (tuple(range(*fold.ranks(v - v % phase.width, phase.width))) for v in (index, source))
+            starts = (v - v % phase.width for v in (index, source))
+            own, theirs = (tuple(range(*fold.ranks(start, start + phase.width))) for start in starts)
             yield BlockExchange(fold.rank(dest), own, fold.rank(source), theirs)
     if neighbor is None:
         yield idle

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from collectives.catalogue.algorithm import Case, Claims, ScheduleAndScratch
+from collectives.catalogue.algorithm import Case, Claims
 from collectives.catalogue.conditions import commutative_only
 from collectives.catalogue.schedule import Round, Seconds
 from collectives.patterns.plans import block_plans as plans
@@ -60,8 +60,6 @@ def _rounds(plan: CasePlan, case: Case) -> int:
 
 
 def allgather_claims(plan: CasePlan, symmetric: Callable[[Case], bool] = always) -> Claims:
-    """The claims of a planned allgather."""
-
     def schedule(case: Case) -> Iterator[Round]:
         yield from gather_rounds(plan.rounds_of(case) if case.m else (), sizes_of(case.layout, case.itemsize))
 
@@ -77,10 +75,10 @@ def allgather_claims(plan: CasePlan, symmetric: Callable[[Case], bool] = always)
         starts = rounds(case)
         return None if starts is None else starts * t_s + (case.p - 1) * case.m * t_w
 
-    return Claims(schedule=schedule, scratch=scratch, closed_rounds=rounds, closed_time=time)
+    return Claims(schedule=schedule, scratch=scratch, closed_time=time)
 
 
-def allgatherv_claims(plan: CasePlan) -> ScheduleAndScratch:
+def allgatherv_claims(plan: CasePlan) -> Claims:
     """The schedule and scratch memory of `gather_planned` on blocks of different sizes."""
 
     def schedule(case: Case) -> Iterator[Round]:
@@ -89,7 +87,7 @@ def allgatherv_claims(plan: CasePlan) -> ScheduleAndScratch:
     def scratch(case: Case, rank: int) -> int:
         return sum(plans.gather_spares(case.layout, plan.steps_of(case, rank))) * case.itemsize
 
-    return ScheduleAndScratch(schedule=schedule, scratch=scratch)
+    return Claims(schedule=schedule, scratch=scratch)
 
 
 def reduce_scatter_claims(plan: CasePlan, symmetric: Callable[[Case], bool] = always) -> Claims:
@@ -108,7 +106,6 @@ def reduce_scatter_claims(plan: CasePlan, symmetric: Callable[[Case], bool] = al
         schedule=schedule,
         scratch=scratch,
         why_unsupported=commutative_only,
-        closed_rounds=gather["closed_rounds"],
         closed_time=gather["closed_time"],
         closed_combined=lambda case: (case.p - 1) * case.m if case.m == 0 or case.p == 1 or symmetric(case) else None,
     )
@@ -144,7 +141,6 @@ def allreduce_claims(plan: CasePlan, symmetric: Callable[[Case], bool] = always)
         schedule=schedule,
         scratch=scratch,
         why_unsupported=commutative_only,
-        closed_rounds=rounds,
         closed_time=time,
         closed_combined=combined,
     )

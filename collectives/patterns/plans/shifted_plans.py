@@ -27,7 +27,6 @@ class Shift(NamedTuple):
 
 
 def shifted_steps(shifts: Sequence[Shift], rank: int, p: int) -> list[BlockExchange]:
-    """The steps of a rank out of p."""
     return [
         BlockExchange(
             (rank - skip) % p,

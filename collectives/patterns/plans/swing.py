@@ -86,7 +86,6 @@ def torus_steps(dims: tuple[int, ...], rank: int) -> list[BlockExchange]:
 
 
 def swing_steps(p: int, dims: Dims, rank: int) -> list[BlockExchange]:
-    """The steps of a rank out of p."""
     if dims or p % 2 == 0:
         return torus_steps(tuple(dims) or (p,), rank)
     if p == 1:

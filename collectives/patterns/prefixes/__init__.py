@@ -1,5 +1,6 @@
 """Code that scans and exscans share.
 
+families     declares scans and exscans
 doubling     recursive doubling
 chain        a pipelined chain
 tree         the doubly pipelined in-order binary tree

@@ -12,19 +12,28 @@ from collectives.catalogue.algorithm import Case, Claims
 from collectives.catalogue.conditions import positive_segments_only
 from collectives.catalogue.schedule import Round, Transfer
 from collectives.patterns.reductions import combine
-from collectives.patterns.segmented import chain_rounds, chain_steps, chain_time, segments_of
-from collectives.tools.blocks import check_same_size, scratch, segments
+from collectives.patterns.segmented import SEGMENT_BYTES, chain_steps, chain_time, segments_of
+from collectives.tools.blocks import Layout, check_same_size, segments, spare_memory
 from collectives.tools.messages import exchange
 from collectives.tools.protocol import Buffer, Comm, Op
 
 
-def inclusive_prefixes(comm: Comm, recvbuf: Buffer, op: Op, tag: int, segment_bytes: int) -> None:
+def chain_prefixes(
+    comm: Comm, own: Buffer, recvbuf: Buffer, op: Op, tag: int, inclusive: bool, *, segment_bytes: int = SEGMENT_BYTES
+) -> None:
+    """Leave the prefix in `recvbuf`. If inclusive, `recvbuf` is `own`; if exclusive, rank 0's `recvbuf` is unchanged."""
+    check_same_size(own, recvbuf)
+    pieces = segments(own.size, own.itemsize, segment_bytes)
+    if comm.Get_size() > 1 and inclusive:
+        _inclusive(comm, recvbuf, pieces, op, tag)
+    elif comm.Get_size() > 1:
+        _exclusive(comm, own, recvbuf, pieces, op, tag)
+
+
+def _inclusive(comm: Comm, recvbuf: Buffer, pieces: Layout, op: Op, tag: int) -> None:
     """Replace the operand in `recvbuf` by the prefix that includes it."""
     p, rank = comm.Get_size(), comm.Get_rank()
-    if p == 1:
-        return
-    pieces = segments(recvbuf.size, recvbuf.itemsize, segment_bytes)
-    spare = scratch(recvbuf, pieces.size(0)) if rank > 0 else None
+    spare = spare_memory(recvbuf, pieces.size(0)) if rank > 0 else None
     for k in range(pieces.p + 1):
         outgoing = pieces.block(recvbuf, k - 1) if k > 0 and rank < p - 1 else None
         incoming = spare[0 : pieces.size(k)] if spare is not None and k < pieces.p else None
@@ -33,15 +42,11 @@ def inclusive_prefixes(comm: Comm, recvbuf: Buffer, op: Op, tag: int, segment_by
             combine(op, incoming, pieces.block(recvbuf, k))
 
 
-def exclusive_prefixes(comm: Comm, own: Buffer, recvbuf: Buffer, op: Op, tag: int, segment_bytes: int) -> None:
+def _exclusive(comm: Comm, own: Buffer, recvbuf: Buffer, pieces: Layout, op: Op, tag: int) -> None:
     """Leave the prefix before a rank in its `recvbuf`, unchanged on rank 0; `own` may be the same buffer."""
     p, rank = comm.Get_size(), comm.Get_rank()
-    check_same_size(own, recvbuf)
-    if p == 1:
-        return
-    pieces = segments(own.size, own.itemsize, segment_bytes)
     # one spare segment is sent while the next one is combined; the chain's ends send their operand, or nothing
-    spares = [scratch(own, pieces.size(0)) for _ in range(2 if 0 < rank < p - 1 else 0)]
+    spares = [spare_memory(own, pieces.size(0)) for _ in range(2 if 0 < rank < p - 1 else 0)]
     outgoing = None
     for k in range(pieces.p + 1):
         incoming = pieces.block(recvbuf, k) if rank > 0 and k < pieces.p else None
@@ -79,7 +84,6 @@ def chain_claims(*, inclusive: bool) -> Claims:
         schedule=schedule,
         scratch=memory,
         why_unsupported=positive_segments_only,
-        closed_rounds=chain_rounds,
         closed_sent=lambda case, rank: case.m if rank < case.p - 1 else 0,
         closed_time=chain_time,
         closed_combined=combined,

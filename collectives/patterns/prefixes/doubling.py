@@ -15,19 +15,19 @@ from collectives.catalogue.closed_forms import one_message_per_round
 from collectives.catalogue.conditions import any_case
 from collectives.catalogue.schedule import Round, Transfer
 from collectives.patterns.reductions import combine, combine_in_order
-from collectives.tools.blocks import check_same_size, copy_of, scratch
+from collectives.tools.blocks import check_same_size, copy_of, spare_memory
 from collectives.tools.messages import exchange
 from collectives.tools.numbers import ceil_log2, is_power_of_two
 from collectives.tools.protocol import Buffer, Comm, Op
 
 
-def prefixes(comm: Comm, own: Buffer, recvbuf: Buffer, op: Op, tag: int, *, inclusive: bool) -> None:
+def prefixes(comm: Comm, own: Buffer, recvbuf: Buffer, op: Op, tag: int, inclusive: bool) -> None:
     """Leave the prefix in `recvbuf`. If inclusive, `recvbuf` must hold the operand; if exclusive, rank 0's is unchanged."""
     p, rank = comm.Get_size(), comm.Get_rank()
     check_same_size(own, recvbuf)
     if p == 1:
         return
-    group, incoming = copy_of(own), scratch(own, own.size)
+    group, incoming = copy_of(own), spare_memory(own, own.size)
     has_prefix = inclusive
     for k in range(ceil_log2(p)):
         other = rank ^ (1 << k)
@@ -63,7 +63,7 @@ def prefix_claims(*, inclusive: bool) -> Claims:
         why_unsupported=any_case,
         closed_sent=lambda case, rank: case.m * sum(rank ^ (1 << k) < case.p for k in range(ceil_log2(case.p))),
         closed_combined=combined,
-        **one_message_per_round(ceil_log2),
+        closed_time=one_message_per_round(ceil_log2),
     )
 
 

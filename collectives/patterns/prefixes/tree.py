@@ -23,7 +23,8 @@ from typing import Any
 
 from collectives.patterns.prefixes.tree_places import copies_operand, keeps_prefix, tree_place
 from collectives.patterns.reductions import combine
-from collectives.tools.blocks import Layout, check_same_size, copy_of, scratch, segments
+from collectives.patterns.segmented import SEGMENT_BYTES
+from collectives.tools.blocks import Layout, check_same_size, copy_of, segments, spare_memory
 from collectives.tools.messages import exchange
 from collectives.tools.protocol import Buffer, Comm, Op
 
@@ -40,9 +41,9 @@ class _TreeRank:
         # the operand, later combined with the sum of the left subtree, and then with the prefix, as its left operands
         self.held = copy_of(own) if copies_operand(place, inclusive=inclusive) else own
         longest = pieces.size(0)
-        self.right_sum = scratch(own, longest) if place.adds_right_sum else None
-        self.left_sum = scratch(own, longest) if inclusive and place.left is not None else None
-        self.prefix = scratch(own, longest) if keeps_prefix(place, inclusive=inclusive) else None
+        self.right_sum = spare_memory(own, longest) if place.adds_right_sum else None
+        self.left_sum = spare_memory(own, longest) if inclusive and place.left is not None else None
+        self.prefix = spare_memory(own, longest) if keeps_prefix(place, inclusive=inclusive) else None
 
     def take_turn(self, j: int) -> None:
         """Exchange segments with the right child, the left child and the parent."""
@@ -90,8 +91,8 @@ class _TreeRank:
             combine(self.op, incoming, self._segment(self.held, done))
 
 
-def prefixes_on_tree(
-    comm: Comm, own: Buffer, recvbuf: Buffer, op: Op, tag: int, segment_bytes: int, *, inclusive: bool
+def tree_prefixes(
+    comm: Comm, own: Buffer, recvbuf: Buffer, op: Op, tag: int, inclusive: bool, *, segment_bytes: int = SEGMENT_BYTES
 ) -> None:
     """Leave the prefix in `recvbuf`. If inclusive, `recvbuf` is `own`; if exclusive, rank 0's `recvbuf` is unchanged."""
     check_same_size(own, recvbuf)

@@ -6,7 +6,7 @@ only with the last write and with the last reads of each chain since then: what 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from collectives.schedules.ordering.chains import Chains
 from collectives.schedules.step import UNKNOWN, Range
@@ -21,11 +21,17 @@ Access = tuple[Range, int, bool]
 def are_ordered(accesses: Sequence[Access], chains: Chains, order: Sequence[int]) -> bool:
     """Whether any two steps that access the same bytes are ordered, if one of them writes."""
     place = {index: place for place, index in enumerate(order)}
-    by_buffer: dict[str, list[Access]] = {}
+    groups = (sorted(group, key=lambda access: place[access[1]]) for group in by_buffer(accesses))
+    return all(_in_one_buffer(group, chains) for group in groups)
+
+
+def by_buffer(accesses: Iterable[Access]) -> Iterable[list[Access]]:
+    """The accesses to each known buffer."""
+    groups: dict[str, list[Access]] = {}
     for access in accesses:
         if access[0].buffer != UNKNOWN:
-            by_buffer.setdefault(access[0].buffer, []).append(access)
-    return all(_in_one_buffer(sorted(group, key=lambda access: place[access[1]]), chains) for group in by_buffer.values())
+            groups.setdefault(access[0].buffer, []).append(access)
+    return groups.values()
 
 
 def _in_one_buffer(accesses: Sequence[Access], chains: Chains) -> bool:

@@ -13,9 +13,9 @@ from collectives.schedules.errors import InvalidScheduleError
 from collectives.schedules.faults import Fault
 from collectives.schedules.monitor import Monitor, ignore
 from collectives.schedules.ordering.causality import StepOrder
-from collectives.schedules.ordering.last_accesses import Access, are_ordered
+from collectives.schedules.ordering.last_accesses import Access, are_ordered, by_buffer
 from collectives.schedules.schedule import Schedule
-from collectives.schedules.step import UNKNOWN, Range, Step
+from collectives.schedules.step import Range, Step
 
 MAX_PAIRS, PAIRS_PER_STEP = 300_000, 40
 """Pairs of accesses to the same bytes that are compared: less than a second, and more in proportion to the steps."""
@@ -86,11 +86,7 @@ def _race(schedule: Schedule, rank: int, a: Access, b: Access) -> Fault:
 
 def _overlapping(accesses: list[Access]) -> Iterator[tuple[Access, Access]]:
     """Yield pairs of accesses that share bytes, found by sorting by the start of the range."""
-    by_buffer: dict[str, list[Access]] = {}
-    for access in accesses:
-        if access[0].buffer != UNKNOWN:
-            by_buffer.setdefault(access[0].buffer, []).append(access)
-    for group in by_buffer.values():
+    for group in by_buffer(accesses):
         active: list[tuple[int, Access]] = []  # with the ends of their ranges
         for access in sorted(group, key=lambda entry: entry[0].offset):
             start = access[0].offset

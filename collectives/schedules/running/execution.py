@@ -21,7 +21,7 @@ from collectives.schedules.running.units import has_units
 from collectives.schedules.running.whole_blocks import WholeBlocks, check_whole_blocks
 from collectives.schedules.schedule import Schedule
 from collectives.schedules.step import Range
-from collectives.tools.blocks import copy_of, scratch
+from collectives.tools.blocks import copy_of, spare_memory
 from collectives.tools.local import check_local
 from collectives.tools.protocol import Comm, Intercomm, Op
 from collectives.trials.calls import ROOTED
@@ -160,7 +160,7 @@ class Execution:
         for name, (whole, offset) in aliases.items():
             part = memory.pop(name, None)
             if whole not in memory and part is not None:
-                memory[whole] = scratch(part, int(sizes[whole] * scale) // part.itemsize)
+                memory[whole] = spare_memory(part, int(sizes[whole] * scale) // part.itemsize)
             if name == "input" and part is not None:
                 start = int(offset * scale) // part.itemsize
                 memory[whole][start : start + part.size] = part

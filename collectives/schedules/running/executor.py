@@ -13,7 +13,7 @@ import numpy as np
 from collectives.patterns.pairs.blocks import copy_own_block, is_plain
 from collectives.schedules.schedule import Schedule
 from collectives.schedules.step import UNKNOWN, Range, Step
-from collectives.tools.blocks import copy_of, scratch
+from collectives.tools.blocks import copy_of, spare_memory
 from collectives.tools.protocol import Comm, Op, Request
 
 NO_DATA = np.empty(0, np.uint8)
@@ -98,7 +98,6 @@ class Executor:
         self._release(self._on_end[index])
 
     def _execute(self, step: Step) -> None:
-        """Execute a local step."""
         if step.kind == "compute":
             if step.seconds:  # modeled time on a communicator of the emulator, real time on others
                 getattr(self._clock, "_compute", time.sleep)(step.seconds)
@@ -119,11 +118,11 @@ class Executor:
             return NO_DATA
         if span.buffer == UNKNOWN:
             like = next(iter(self._buffers.values()), NO_DATA)
-            return scratch(like, span.nbytes // like.itemsize)
+            return spare_memory(like, span.nbytes // like.itemsize)
         buffer = self._buffers.get(span.buffer)
         if buffer is None:
             like = next(iter(self._buffers.values()), NO_DATA)
             size = self._schedule.buffers[self._rank][span.buffer]
-            buffer = self._buffers[span.buffer] = scratch(like, int(size * self._scale) // like.itemsize)
+            buffer = self._buffers[span.buffer] = spare_memory(like, int(size * self._scale) // like.itemsize)
         start, stop = (int(offset * self._scale) // buffer.itemsize for offset in (span.offset, span.stop))
         return buffer[start:stop]

@@ -46,32 +46,29 @@ class SuiteRecord:
                 event = json.loads(line)
             except ValueError:
                 continue
-            record.size = event["size"]
-            getattr(record, f"_{event['event']}")(event)
+            record._add(event)
         return record
 
-    def _collected(self, event: dict[str, Any]) -> None:
-        self.collected, self.root = event["tests"], event["root"]
-
-    def _started(self, event: dict[str, Any]) -> None:
-        self.running.setdefault(event["test"], set()).add(event["rank"])
-
-    def _finished(self, event: dict[str, Any]) -> None:
-        self.running.get(event["test"], set()).discard(event["rank"])
-
-    def _finding(self, event: dict[str, Any]) -> None:
-        self.findings.append(event)
-
-    def _ended(self, event: dict[str, Any]) -> None:
-        self.totals[event["rank"]] = event["total"]
-
-    def _test(self, event: dict[str, Any]) -> None:
-        if event["wanted"]:
-            self.wanted.setdefault(event["name"], []).append(event["wanted"])
-        else:
-            self.ran.add(event["name"])
-        if event["outcome"] == "failed":
-            self.failures.setdefault((event["test"], event["file"], event["line"]), event["message"])
+    def _add(self, event: dict[str, Any]) -> None:
+        self.size = event["size"]
+        match event["event"]:
+            case "collected":
+                self.collected, self.root = event["tests"], event["root"]
+            case "started":
+                self.running.setdefault(event["test"], set()).add(event["rank"])
+            case "finished":
+                self.running.get(event["test"], set()).discard(event["rank"])
+            case "finding":
+                self.findings.append(event)
+            case "ended":
+                self.totals[event["rank"]] = event["total"]
+            case "test":
+                if event["wanted"]:
+                    self.wanted.setdefault(event["name"], []).append(event["wanted"])
+                else:
+                    self.ran.add(event["name"])
+                if event["outcome"] == "failed":
+                    self.failures.setdefault((event["test"], event["file"], event["line"]), event["message"])
 
     def summary(self) -> str:
         """Return pytest's totals of all ranks, and the tests in which sessions were when they were killed."""

@@ -10,21 +10,19 @@ from argparse import Namespace
 from fakempi.apps.cli.console import console, print_text
 from fakempi.apps.cli.disturbances.check import check_disturbed
 from fakempi.apps.cli.disturbances.options import is_disturbed_check
-from fakempi.apps.cli.interrupts import INTERRUPTED, TERMINATED, Terminated, terminable
+from fakempi.apps.cli.interrupts import terminable, verb_and_code
 from fakempi.apps.cli.rank_counts.across import check_options as check_comparison
 from fakempi.apps.cli.rank_counts.check import check_numbers
 from fakempi.apps.cli.rank_counts.parsing import check_single, numbers_of
+from fakempi.apps.cli.rank_counts.results import CLEAN, FAILS, SO_FAR
 from fakempi.apps.cli.running import command_of, ranks_of
 from fakempi.apps.cli.searches.recorded_input import RecordedInput
-from fakempi.apps.cli.searches.report import MAX_SHOWN, check_files, full_verdict, report_failures, write_figure
+from fakempi.apps.cli.searches.report import check_files, full_verdict, report_failures, runs_so_far, write_figure
 from fakempi.apps.cli.searches.search import explored
 from fakempi.core.rank_numbers import are_several
-from fakempi.errors.plurals import counted
 from fakempi.errors.tracebacks import all_shown
 from fakempi.isolation import Program
 from fakempi.modelcheck.search.exploration import Exploration
-
-CLEAN, FAILS, SO_FAR = 0, 1, 4
 
 
 def _disturbed(command: list[str], options: Namespace, numbers: list[int]) -> int:
@@ -36,8 +34,9 @@ def _disturbed(command: list[str], options: Namespace, numbers: list[int]) -> in
         sys.stderr.write("".join(traceback.format_exception_only(error)))
         return FAILS
     except KeyboardInterrupt as interrupt:
-        print_text(console(), "terminated" if isinstance(interrupt, Terminated) else "interrupted")
-        return TERMINATED if isinstance(interrupt, Terminated) else INTERRUPTED
+        verb, code = verb_and_code(interrupt)
+        print_text(console(), verb)
+        return code
 
 
 def check(options: Namespace) -> int:
@@ -62,12 +61,9 @@ def check(options: Namespace) -> int:
         with all_shown(options.full_traceback), terminable():
             exploration = explored(script, nprocs, options, so_far, RecordedInput(sys.stdin or io.StringIO()))
     except KeyboardInterrupt as interrupt:
-        tokens = ", ".join(failure.schedule for failure in so_far.failures[:MAX_SHOWN])
-        failing = f", {len(so_far.failures)} failing: {tokens}" if tokens else ""
-        terminated = isinstance(interrupt, Terminated)
-        verb = Terminated.verb if terminated else "interrupted"
-        print_text(out, f"{verb} after {counted(so_far.runs, 'schedule', ',')}{failing}")
-        return TERMINATED if terminated else INTERRUPTED
+        verb, code = verb_and_code(interrupt)
+        print_text(out, f"{verb} after {runs_so_far(so_far)}")
+        return code
     failures = exploration.failures
     report_failures(out, exploration, script, nprocs, options)
     if options.figure:

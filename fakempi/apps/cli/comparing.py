@@ -19,6 +19,7 @@ from fakempi.apps.cli.comparison.latex import latex
 from fakempi.apps.cli.comparison.progress import CompareProgress
 from fakempi.apps.cli.comparison.tables import bits_table, chart_of, ranks_text, show
 from fakempi.apps.cli.console import console
+from fakempi.apps.cli.extras import check_writable
 from fakempi.apps.cli.interrupts import INTERRUPTED
 from fakempi.apps.cli.listing import operation_of
 from fakempi.apps.cli.machines.validating import show_agreement
@@ -145,7 +146,10 @@ def _show_tables(
             CompareProgress(len(among) * sum(len(spec.ranks) * len(spec.sizes) for spec in specs), options.progress) as bar,
         ):
             for spec in specs:
-                swept = _run_sweep(operation, spec, among, bar, {**settings, "executor": executor})
+                swept = sweep(
+                    operation, spec.ranks, spec.sizes, among=among, distribution=spec.distribution, counts=spec.counts,
+                    report=lambda label, case: bar.advance(f"{label}, {ranks_text(case)}"), executor=executor, **settings,
+                )  # fmt: skip
                 with bar.paused():
                     finish(swept)
     except SweepInterrupted as interrupt:
@@ -201,9 +205,7 @@ def _check_files(options: Namespace) -> None:
             f"{' and '.join(printed)} cannot {'both' if len(printed) == 2 else 'all'} use standard output: "
             "write one of them to a file."
         )
-    for path in paths.values():
-        if path and path != "-" and not Path(path).absolute().parent.is_dir():
-            raise parse.usage_error(f"{path} cannot be written: there is no directory {Path(path).parent}.")
+    check_writable(*paths.values())
 
 
 def _measured_name(algorithm: Any, parameters: Mapping[str, Any]) -> str:
@@ -282,18 +284,3 @@ def _work_estimate(options: Namespace, specs: Sequence[TableSpec], algorithms: i
     columns = [sum(pair) for spec in specs for pair in spec.ranks for _ in spec.sizes]
     seconds = sum(ranks**2 for ranks in columns) * SECONDS_PER_MESSAGE * (1 if emulated else 0.05)
     return algorithms * len(columns), algorithms * seconds
-
-
-def _run_sweep(
-    operation: str, spec: TableSpec, among: list[Contender], bar: CompareProgress, settings: dict[str, Any]
-) -> Sweep:
-    """Compute all times of one table."""
-    return sweep(
-        operation,
-        *spec[:2],
-        among=among,
-        distribution=spec.distribution,
-        counts=spec.counts,
-        report=lambda label, case: bar.advance(f"{label}, {ranks_text(case)}"),
-        **settings,
-    )

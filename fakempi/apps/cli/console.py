@@ -50,6 +50,14 @@ def print_text(out: Console, text: str, style: str = "") -> None:
     out.print(Text(fitted(text, out.width) if out.is_terminal else text, style), soft_wrap=True)
 
 
+def prose(paragraph: str) -> Text:
+    """Return a paragraph in which text in backticks has the style of code."""
+    text = Text()
+    for index, part in enumerate(" ".join(paragraph.split()).split("`")):
+        text.append(part, "cyan" if index % 2 else "")
+    return text
+
+
 def print_command(out: Console, label: str, arguments: Sequence[str]) -> None:
     """Print a command for the user to copy, and an empty line: on a terminal, long lines end in a backslash."""
     words = [shlex.quote(word).replace(" ", "\0") for word in arguments]  # no line ends inside an argument

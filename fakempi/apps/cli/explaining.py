@@ -8,7 +8,7 @@ from argparse import Namespace
 from rich.console import Console
 from rich.text import Text
 
-from fakempi.apps.cli.console import console
+from fakempi.apps.cli.console import console, prose
 from fakempi.apps.lint.rules.catalogue import TITLES
 from fakempi.apps.lint.rules.catalogue import explanation as rule
 from fakempi.core.options import unknown_name
@@ -55,8 +55,5 @@ def print_markdown(out: Console, page: str) -> None:
                 out.print(Text(line, style), soft_wrap=True)
             out.print()
         else:
-            text = Text()
-            for i, part in enumerate(" ".join(paragraph.split()).split("`")):
-                text.append(part, "cyan" if i % 2 else "")
-            out.print(text)
+            out.print(prose(paragraph))
             out.print()

@@ -32,13 +32,19 @@ def terminal_viewer() -> Callable[[Any, str], None]:
     return browse
 
 
+def check_writable(*paths: str | None) -> None:
+    """Raise an error if the directory of a file to write does not exist; `-` is standard output."""
+    for path in paths:
+        if path and path != "-" and not Path(path).absolute().parent.is_dir():
+            raise parse.usage_error(f"{path} cannot be written: there is no directory {Path(path).parent}.")
+
+
 def check_figure(options: Namespace) -> float:
     """Return the width of the figure in inches; raises an error if the figure cannot be made or written."""
     path = Path(options.figure)
     if path.suffix not in FORMATS:
         raise parse.usage_error(f"--figure {path}: the file's name must end in .svg, .pdf or .png.")
-    if not path.absolute().parent.is_dir():
-        raise parse.usage_error(f"{path} cannot be written: there is no directory {path.parent}.")
+    check_writable(str(path))
     width = _width(options.figure_width or ("10in" if options.figure_style == "slides" else "one"))
     try:
         from fakempi.view.figure.canvas import styled  # matplotlib is optional, and slow to import
@@ -63,11 +69,17 @@ def _width(text: str) -> float:
     return width
 
 
+def save_figure(figure: Any, options: Namespace) -> None:
+    """Write a figure to the file of `--figure`."""
+    from fakempi.view.figure.canvas import write  # matplotlib is optional, and slow to import
+
+    write(figure, Path(options.figure), options.figure_style)
+
+
 def view_figure(
     traces: Sequence[Columns], names: Sequence[str], titles: Sequence[str], options: Namespace, width: float
 ) -> None:
     """Write the figure of a run, or of the timelines of two runs."""
-    from fakempi.view.figure.canvas import write
     from fakempi.view.figure.run import VIEWS, run_figure
 
     for name in names:
@@ -75,13 +87,13 @@ def view_figure(
             raise parse.usage_error(
                 f"--figure does not draw {name}, only {', '.join(VIEWS)}. For example: --what {','.join(VIEWS[:2])}"
             )
-    made = run_figure(
-        traces,
-        names,
-        width=width,
-        titles=titles if len(traces) > 1 else [""],
-        ranks=parse.ranks(options.ranks, traces[0].ranks) if options.ranks else None,
-        window=parse.window(options.window, traces[0].time) if options.window else None,
-        style=options.figure_style,
-    )
-    write(made, Path(options.figure), options.figure_style)
+    ranks, window = selection(options, traces[0])
+    shown = titles if len(traces) > 1 else [""]
+    style = options.figure_style
+    save_figure(run_figure(traces, names, width=width, titles=shown, ranks=ranks, window=window, style=style), options)
+
+
+def selection(options: Namespace, trace: Columns) -> tuple[Sequence[int] | None, tuple[float, float] | None]:
+    """Return the ranks and the window of time to show: those of `--ranks` and `--window`, or None."""
+    ranks = parse.ranks(options.ranks, trace.ranks) if options.ranks else None
+    return ranks, parse.window(options.window, trace.time) if options.window else None

@@ -32,6 +32,11 @@ class Terminated(KeyboardInterrupt):
     verb = "terminated"
 
 
+def verb_and_code(interrupt: KeyboardInterrupt) -> tuple[str, int]:
+    """Return what has ended a command in a word, and its exit code."""
+    return (Terminated.verb, TERMINATED) if isinstance(interrupt, Terminated) else ("interrupted", INTERRUPTED)
+
+
 class Interrupts:
     """A context manager around a run: handles Ctrl-C and SIGTERM, and kills the process if its ranks do not end.
 

@@ -67,10 +67,6 @@ def list_algorithms(options: Namespace) -> int:
 
 
 def _entry(algorithm: Algorithm, ours: str = "") -> Entry:
-    parameters = ", ".join(f"{name}={_displayed(value)}" for name, value in algorithm.parameters.items())
+    defaults = algorithm.parameters.items()  # algorithms and functions by their names
+    parameters = ", ".join(f"{name}={getattr(value, 'name', getattr(value, '__name__', value))}" for name, value in defaults)
     return Entry(typed_name(algorithm), algorithm.name, algorithm.card, parameters, origin(algorithm) or ours)
-
-
-def _displayed(default: object) -> object:
-    """Return the name of an algorithm or a function, and other values unchanged."""
-    return getattr(default, "name", getattr(default, "__name__", default))

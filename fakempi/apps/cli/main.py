@@ -56,7 +56,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (MPIError, RunError, TraceError, LookupError, OSError) as error:
         if isinstance(error, BrokenPipeError):
             return _quiet()
-        message = str(error.args[0]) if isinstance(error, KeyError) else str(error)
+        if isinstance(error, (IndexError, KeyError)):  # a mistake of fakempi: its traceback says more than its message
+            raise
+        message = str(error)
         if isinstance(error, OSError) and error.strerror and error.filename is not None:
             message = f"{error.filename}: {error.strerror[0].lower()}{error.strerror[1:]}."
         message = message.removeprefix(f"{options.command_name}: ")  # errors of `fakempi.run` begin with `run: `

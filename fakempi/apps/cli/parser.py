@@ -111,7 +111,7 @@ COMMANDS: Sequence[Command] = (
     ("compare", "comparing.compare", add_compare, "compare the algorithms of an operation", texts.COMPARE),
     ("calibrate", "machines.calibrating.calibrate", add_calibrate, "fit a cost model to a real machine",
      texts.CALIBRATE),
-    ("tune", "tuning.commands.write_rules", add_tune, "write the rules of Open MPI or MPICH for a machine",
+    ("tune", "tuning.write_rules", add_tune, "write the rules of Open MPI or MPICH for a machine",
      texts.TUNE),
     ("verify", "verifying.verify", add_verify, "check an algorithm's results and claims", texts.VERIFY),
     ("schedule", "schedules.commands.schedule", add_schedule, "schedules as data: GOAL, MSCCL, JSON", SCHEDULE),

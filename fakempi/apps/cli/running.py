@@ -184,7 +184,8 @@ def _report_result(result: Run[int], script: Program, options: Namespace) -> Non
     if text := unused_text(result.unused_suppressions):
         print_error(f"fakempi: {text}")
     if options.summary or (sys.stderr.isatty() and not options.quiet):
-        print_error("\n  ".join([_summary(result), *(_collective_calls(result) if options.summary else ())]))
+        calls = result.fused_calls.items() if options.summary else ()  # fused and emulated calls, and reasons
+        print_error("\n  ".join([_summary(result), *(f"{operation}: {counts}" for operation, counts in calls)]))
 
 
 def report_failure(
@@ -299,11 +300,6 @@ def _summary(result: Run[int]) -> str:
     return f"fakempi: {ranks}, {time}, {messages}, {amount(result.bytes)}"
 
 
-def _collective_calls(result: Run[int]) -> list[str]:
-    """Return a line for each collective operation: the numbers of fused and of emulated calls, and the reasons."""
-    return [f"{operation}: {counts}" for operation, counts in result.fused_calls.items()]
-
-
 def _debug_port(options: Namespace) -> int:
     """Return the port on which ranks wait for a debugger, or 0 for pdb."""
     if options.debug_port and not options.debug:
@@ -339,8 +335,9 @@ def _failed(error: RankError, nprocs: int, script: Program, hint: str) -> int:
         print_error(f"fakempi: {error.name} of {nprocs} failed, which ended the run: {cause}{how}")
         return SIGNALED + cause.number
     print_error(printed(cause).rstrip())
-    failed_copy = isinstance(cause, ImportError) and not isinstance(cause, ModuleNotFoundError) and not _needs_mpi(cause)
-    if failed_copy and not script.in_processes:
+    failed_copy = isinstance(cause, ImportError) and not isinstance(cause, ModuleNotFoundError)
+    needs_mpi = "is compiled for an MPI library" in str(cause)  # --processes does not help
+    if failed_copy and not needs_mpi and not script.in_processes:
         print_error("fakempi: if the import works without fakempi, try fakempi run --processes: each rank has its modules")
     rank = f"{error.name} of {nprocs}" if error.rank < nprocs else error.name  # a spawned rank has another COMM_WORLD
     print_error("\n".join([f"fakempi: {rank} failed, which ended the run{how}", *error.other_failures()]))
@@ -358,11 +355,6 @@ def _reader_is_gone() -> bool:
         with suppress(OSError, ValueError):  # not a real file
             poll.register(stream.fileno(), 0)
     return any(events & select.POLLERR for _, events in poll.poll(0))
-
-
-def _needs_mpi(error: ImportError) -> bool:
-    """Return whether a module was rejected because it is compiled for an MPI library, so `--processes` does not help."""
-    return "is compiled for an MPI library" in str(error)
 
 
 def _exit_codes(script: Program) -> list[str]:

@@ -13,7 +13,8 @@ from collectives import CATALOGUE, Algorithm, Case
 from collectives.loading import SCHEDULE_SUFFIXES, load
 from collectives.verification.counterexample import title
 from collectives.verification.plan.jobs import CASES
-from collectives.verification.sweep import Verdict, check_messages, examine
+from collectives.verification.plan.message_limit import check_messages
+from collectives.verification.sweep import Verdict, examine
 from fakempi.apps.cli.comparison.progress import TerminalProgress
 from fakempi.apps.cli.comparison.tables import ranks_text
 from fakempi.apps.cli.console import console, error_console, print_text

@@ -11,7 +11,7 @@ from typing import Any
 from rich.console import Console, RenderableType
 
 from fakempi.apps.cli.console import console
-from fakempi.apps.cli.extras import check_figure, terminal_viewer, view_figure
+from fakempi.apps.cli.extras import check_figure, selection, terminal_viewer, view_figure
 from fakempi.apps.cli.keyboard import keyboard
 from fakempi.apps.cli.paging import rows_left, show
 from fakempi.apps.cli.replaying import ReplayControls, play
@@ -101,12 +101,12 @@ def _browse(trace: Trace, options: Namespace) -> int:
 def _page(traces: Sequence[Trace], names: Sequence[str], options: Namespace) -> str:
     """Return the HTML page; the first view in `names` is open at the start."""
     tabs = [name for name in names if name in TABS]
-    ranks = parse.ranks(options.ranks, traces[0].ranks) if options.ranks else None
+    ranks, window = selection(options, traces[0])
     return page(
         *traces,
         titles=_titles(options.files) if len(traces) == 2 else [os.path.basename(options.files[0])],
         tab=tabs[0] if tabs else "",
-        window=parse.window(options.window, traces[0].time) if options.window else None,
+        window=window,
         ranks=(min(ranks), max(ranks)) if ranks else None,
         by=options.by,
     )
@@ -130,8 +130,8 @@ def _drawings(views: list[Any], traces: Sequence[Trace], names: Sequence[str], o
         end = max(map(shown_end, traces))
         pairs = zip(traces, _titles(options.files), strict=True)
         return [views[0].renderables[0], *(timeline_drawing(trace, end=end, title=title) for trace, title in pairs)]
-    ranks = parse.ranks(options.ranks, traces[0].ranks) if options.ranks else None
-    start, end = parse.window(options.window, traces[0].time) if options.window else (0.0, shown_end(traces[0]))
+    ranks, window = selection(options, traces[0])
+    start, end = window or (0.0, shown_end(traces[0]))
     makers = {"matrix": lambda: matrix_drawing(traces[0], height=options.height, ranks=ranks)}
     if options.by == "state":
         makers["timeline"] = lambda: timeline_drawing(traces[0], height=options.height, start=start, end=end, ranks=ranks)
@@ -147,17 +147,16 @@ def _separated(views: list[Any]) -> Iterator[Any]:
 
 
 def _views(trace: Trace, names: list[str], options: Namespace, width: int) -> Iterator[RenderableType]:
-    ranks = parse.ranks(options.ranks, trace.ranks) if options.ranks else None
-    start, end = parse.window(options.window, trace.time) if options.window else (0.0, None)
+    ranks, window = selection(options, trace)
     if "replay" in names and (len(names) > 1 or options.svg or options.html):
         raise parse.usage_error("a replay is shown alone, in the terminal: use --what replay without other views.")
     shown = [name for name in names if name != "replay"]
-    return pictures(trace, shown, width=width, height=options.height, ranks=ranks, window=(start, end), by=options.by)
+    return pictures(trace, shown, width=width, height=options.height, ranks=ranks, window=window, by=options.by)
 
 
 def _play(out: Console, trace: Trace, options: Namespace, width: int) -> None:
     """Play the replay in a terminal, with keys if possible; without a terminal, print five frames."""
-    ranks = parse.ranks(options.ranks, trace.ranks) if options.ranks else None
+    ranks, _ = selection(options, trace)
     height = min(options.height, max(out.height - 7, 8))
     shape: dict[str, Any] = {"width": width, "height": height, "ranks": ranks}
     if not out.is_terminal:

@@ -100,19 +100,16 @@ def _factor_and_share(
 ) -> tuple[float, float]:
     """Return the factor of the one-way time, 1 without trees, and the share of the product that is the gap."""
     factor = 1.0
-    seconds = _averages if averages else _makespan
+    seconds = loop_average if averages else makespan
     for _ in range(ROUNDS):
-        slower = _copy(model, {name: _slower(level, factor) for name, level in model.levels.items()}, ())
+        levels = {name: level._replace(time=_times(level.time, factor)) for name, level in model.levels.items()}
+        slower = _copy(model, levels, ())
         share = _share(slower, nbytes, linear, averages)
         if not trees:
             break
         machine = _copy(slower, {name: _scaled(level, share) for name, level in slower.levels.items()}, ())
-        factor /= median(seconds(machine, tree.algorithm, tree.case) / tree.seconds for tree in trees)
+        factor /= median(float(seconds(tree.algorithm, tree.case, machine)) / tree.seconds for tree in trees)
     return factor, share
-
-
-def _slower(level: Level, factor: float) -> Level:
-    return level._replace(time=_times(level.time, factor))
 
 
 def _times(cost: PiecewiseLinear, factor: float) -> PiecewiseLinear:
@@ -130,13 +127,12 @@ def _copy(model: MultiLevel, levels: dict[str, Level], provenance: Iterable[tupl
 def _share(model: MultiLevel, nbytes: int, times: Mapping[int, float], averages: bool) -> float:
     """Return the share of the one-way time that makes the emulated times as long as the measured ones."""
     ranks = sorted(times)[-MOST_RANKS:]
-    seconds = _averages if averages else _makespan
+    seconds = loop_average if averages else makespan
     linear = find("bcast", "linear")
 
     def ratio(share: float) -> float:
-        scaled = {name: _scaled(level, share) for name, level in model.levels.items()}
-        machine = _copy(model, scaled, ())
-        return median(seconds(machine, linear, Case(p, nbytes)) / times[p] for p in ranks)
+        machine = _copy(model, {name: _scaled(level, share) for name, level in model.levels.items()}, ())
+        return median(float(seconds(linear, Case(p, nbytes), machine)) / times[p] for p in ranks)
 
     low, high = LEAST, 1.0
     if ratio(high) <= 1:
@@ -150,11 +146,3 @@ def _share(model: MultiLevel, nbytes: int, times: Mapping[int, float], averages:
 def _scaled(level: Level, share: float) -> Level:
     """Return a level whose gap is a share of its time at every size, also for the messages of the benchmark's barrier."""
     return level._replace(gap=_times(level.time, share), overhead=None)
-
-
-def _averages(model: MultiLevel, algorithm: Algorithm, case: Case) -> float:
-    return loop_average(algorithm, case, model)
-
-
-def _makespan(model: MultiLevel, algorithm: Algorithm, case: Case) -> float:
-    return float(makespan(algorithm, case, model))

@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import NamedTuple, cast
 
 from collectives import Algorithm, Case
-from collectives.catalogue.case import Parameters
 from collectives.pickling import pack, unpack
 from fakempi.apps.compare.search import best_value, searched_parameter
 from fakempi.apps.compare.timing import MAKESPAN, CaseTime, as_called, case_time
@@ -48,8 +47,9 @@ class TimingJob(NamedTuple):
         algorithm, case = as_called(self.algorithm, self.key, self.case, cost)
         parts = tuple(name for name, value in case.parameters.items() if getattr(value, "name", "") == BY_TABLE)
         if self.algorithm is None:
-            chosen = printable_parameters(case.parameters)
-            return replace(self._time(algorithm, case, cost), parts=parts, chosen=algorithm.name, parameters=chosen)
+            # those that a user would type: numbers and names, without parts, nodes and roles of groups
+            typed = {name: each for name, each in case.parameters.items() if isinstance(each, int | str) and name != "first"}
+            return replace(self._time(algorithm, case, cost), parts=parts, chosen=algorithm.name, parameters=typed)
         searches = self.search and algorithm.why_unsupported(case) is None
         name = searched_parameter(algorithm, case.parameters) if searches else None
         result = self._time(algorithm, case, cost) if name is None else self._searched(name, algorithm, case, cost)
@@ -76,11 +76,6 @@ class TimingJob(NamedTuple):
         if self.measure or self.timing != MAKESPAN or best not in known:
             known[best] = self._time(algorithm, replace(case, parameters={**case.parameters, name: best}), cost)
         return replace(known[best], parameters={} if best == default else {name: best})
-
-
-def printable_parameters(parameters: Parameters) -> dict[str, int | str]:
-    """Return the parameters that a user would type: numbers and names, without parts, nodes and roles of groups."""
-    return {name: value for name, value in parameters.items() if isinstance(value, int | str) and name != "first"}
 
 
 def run_jobs(jobs: Sequence[TimingJob], executor: Executor | None = None) -> Generator[CaseTime, None, None]:

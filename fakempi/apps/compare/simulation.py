@@ -82,7 +82,7 @@ def simulated_makespan(algorithm: Algorithm, case: Case, cost: CostModel, most: 
             schedule.limit(algorithm, case, most)
             for method in (makespan_by_instants, makespan_on_links):
                 with suppress(Undetermined):
-                    return method(schedule, cost)  # type: ignore[no-any-return]
+                    return method(schedule, cost)  # type: ignore[no-any-return]  # both methods return Any
             return _step_by_step(schedule, cost)
     except (Unsupported, UnsupportedCaseError):
         return None

@@ -8,12 +8,8 @@ import ast
 def without_script(text: str) -> ast.Module:
     """Return a module without its `if __name__ == "__main__":` part, since the check calls its functions."""
     tree = ast.parse(text)
-    tree.body = [node for node in tree.body if not _is_script(node)]
+    tree.body = [node for node in tree.body if not (isinstance(node, ast.If) and "__name__" in ast.unparse(node.test))]
     return tree
-
-
-def _is_script(node: ast.stmt) -> bool:
-    return isinstance(node, ast.If) and "__name__" in ast.unparse(node.test)
 
 
 def syntax_message(error: SyntaxError | ValueError) -> str:

@@ -8,6 +8,7 @@ from types import FunctionType
 from typing import Any
 
 PROTECTED = ("fakempi", "collectives", "json")
+CODE = (type, FunctionType, property, staticmethod, classmethod)
 
 SET_BY_EACH_RUN = "fakempi.isolation.rank_state.SysModule"
 """A class whose attributes are functions of the present run."""
@@ -21,7 +22,7 @@ class TamperCheck:
             (names, key, names[key], where)
             for where, names in _places()
             for key in names
-            if _is_code(names[key]) and where != SET_BY_EACH_RUN
+            if isinstance(names[key], CODE) and where != SET_BY_EACH_RUN
         ]
 
     def changed(self) -> str:
@@ -37,7 +38,3 @@ def _places() -> Iterator[tuple[str, Mapping[str, Any]]]:
             for key, value in list(vars(module).items()):
                 if isinstance(value, type) and value.__module__ == name:
                     yield f"{name}.{key}", vars(value)
-
-
-def _is_code(value: Any) -> bool:
-    return isinstance(value, type | FunctionType | property | staticmethod | classmethod)

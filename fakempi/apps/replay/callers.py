@@ -17,7 +17,9 @@ Caller: TypeAlias = Callable[..., Any]
 
 def callers(sites: Sequence[str], source: str) -> list[Caller]:
     """Return a function for each call site; sites without a line have line 0, which reports show as unknown."""
-    return [_caller(*_file_and_line(site or source)) for site in sites]
+    places = [_file_and_line(site or source) for site in sites]
+    codes = (_template.__code__.replace(co_filename=file, co_firstlineno=line) for file, line in places)
+    return [FunctionType(code, {"__name__": "recorded", "__builtins__": {}}) for code in codes]
 
 
 def _file_and_line(site: str) -> tuple[str, int]:
@@ -29,11 +31,6 @@ def _file_and_line(site: str) -> tuple[str, int]:
     file, _, line = site.rpartition(":")
     is_line = file and line.isascii() and line.isdigit() and len(line) < 10  # a line number has 31 bits
     return (file, int(line)) if is_line else (site, 0)
-
-
-def _caller(file: str, line: int) -> Caller:
-    code = _template.__code__.replace(co_filename=file, co_firstlineno=line)
-    return FunctionType(code, {"__name__": "recorded", "__builtins__": {}})
 
 
 _template = lambda call, *arguments: call(*arguments)  # noqa: E731  # the call has to be in the first line of the function

@@ -22,16 +22,13 @@ class RecordedCall(NamedTuple):
 
 def collective_call(operation: str, comm: Any, call: RecordedCall, caller: Caller, *, nonblocking: bool) -> Any:
     """Make a collective call from the site of `caller`; returns the request of a nonblocking one."""
-    name, arguments = _CALLS[operation](comm, call)
-    return caller(getattr(comm, f"I{name.lower()}" if nonblocking else name), *arguments)
+    name = f"I{operation}" if nonblocking else operation.capitalize()
+    return caller(getattr(comm, name), *_ARGUMENTS[operation](comm, call))
 
 
 def create(comm: Any, caller: Caller) -> None:
     """Wait for the other ranks as a call does that creates a communicator."""
     caller(comm.Split, 0, 0).Free()
-
-
-Arguments = tuple[str, tuple[Any, ...]]
 
 
 def _buffer(call: RecordedCall, nbytes: int) -> Phantom:
@@ -54,99 +51,60 @@ def _nothing(left: object, right: object, datatype: object) -> None:
     """Combine phantoms."""
 
 
-def _barrier(comm: Any, call: RecordedCall) -> Arguments:
-    return "Barrier", ()
+def _own(call: RecordedCall) -> Phantom:
+    return _buffer(call, call.nbytes)
 
 
-def _bcast(comm: Any, call: RecordedCall) -> Arguments:
-    return "Bcast", (_buffer(call, call.nbytes), call.root)
+def _whole(comm: Any, call: RecordedCall) -> Phantom:
+    return _buffer(call, call.nbytes * comm.size)
 
 
-def _gather(comm: Any, call: RecordedCall) -> Arguments:
-    whole = _buffer(call, call.nbytes * comm.size) if comm.rank == call.root else None
-    return "Gather", (_buffer(call, call.nbytes), whole, call.root)
+def _whole_at_root(comm: Any, call: RecordedCall) -> Phantom | None:
+    return _whole(comm, call) if comm.rank == call.root else None
 
 
-def _scatter(comm: Any, call: RecordedCall) -> Arguments:
-    whole = _buffer(call, call.nbytes * comm.size) if comm.rank == call.root else None
-    return "Scatter", (whole, _buffer(call, call.nbytes), call.root)
+def _rooted_blocks(comm: Any, call: RecordedCall) -> tuple[Phantom, list[Any] | None]:
+    """Return the block of a rank, and at the root all blocks; without counts they are as large as the root's."""
+    if comm.rank != call.root:
+        return _own(call), None
+    counts = call.counts or [call.nbytes] * comm.size
+    return _buffer(call, counts[comm.rank]), _vector(call, counts)
 
 
-def _gatherv(comm: Any, call: RecordedCall) -> Arguments:
-    if comm.rank == call.root:
-        counts = _counts_of_root(comm, call)
-        return "Gatherv", (_buffer(call, counts[comm.rank]), _vector(call, counts), call.root)
-    return "Gatherv", (_buffer(call, call.nbytes), None, call.root)
+def _reduce(comm: Any, call: RecordedCall) -> tuple[Any, ...]:
+    buffer = _own(call)
+    return buffer, buffer if comm.rank == call.root else None, _op(call), call.root
 
 
-def _scatterv(comm: Any, call: RecordedCall) -> Arguments:
-    if comm.rank == call.root:
-        counts = _counts_of_root(comm, call)
-        return "Scatterv", (_vector(call, counts), _buffer(call, counts[comm.rank]), call.root)
-    return "Scatterv", (None, _buffer(call, call.nbytes), call.root)
+def _allreduce(comm: Any, call: RecordedCall) -> tuple[Any, ...]:
+    buffer = _own(call)
+    return buffer, buffer, _op(call)
 
 
-def _counts_of_root(comm: Any, call: RecordedCall) -> Sequence[int]:
-    """Return the counts of a root; without counts all blocks are as large as its block."""
-    return call.counts or [call.nbytes] * comm.size
+def _reduce_scatter_block(comm: Any, call: RecordedCall) -> tuple[Any, ...]:
+    share = _own(call)
+    return phantom(call.nbytes * comm.size, share.itemsize), share, _op(call)
 
 
-def _allgather(comm: Any, call: RecordedCall) -> Arguments:
-    return "Allgather", (_buffer(call, call.nbytes), _buffer(call, call.nbytes * comm.size))
-
-
-def _allgatherv(comm: Any, call: RecordedCall) -> Arguments:
-    return "Allgatherv", (_buffer(call, call.counts[comm.rank]), _vector(call, call.counts))
-
-
-def _alltoall(comm: Any, call: RecordedCall) -> Arguments:
-    whole = _buffer(call, call.nbytes * comm.size)
-    return "Alltoall", (whole, whole)
-
-
-def _alltoallv(comm: Any, call: RecordedCall) -> Arguments:
-    sent, received = call.counts[: comm.size], call.counts[comm.size :]
-    return "Alltoallv", (_vector(call, sent), _vector(call, received))
-
-
-def _reduce(comm: Any, call: RecordedCall) -> Arguments:
-    buffer = _buffer(call, call.nbytes)
-    return "Reduce", (buffer, buffer if comm.rank == call.root else None, _op(call), call.root)
-
-
-def _full(name: str) -> Callable[[Any, RecordedCall], Arguments]:
-    def arguments(comm: Any, call: RecordedCall) -> Arguments:
-        buffer = _buffer(call, call.nbytes)
-        return name, (buffer, buffer, _op(call))
-
-    return arguments
-
-
-def _reduce_scatter_block(comm: Any, call: RecordedCall) -> Arguments:
-    share = _buffer(call, call.nbytes)
-    return "Reduce_scatter_block", (phantom(call.nbytes * comm.size, share.itemsize), share, _op(call))
-
-
-def _reduce_scatter(comm: Any, call: RecordedCall) -> Arguments:
+def _reduce_scatter(comm: Any, call: RecordedCall) -> tuple[Any, ...]:
     whole, counts = _vector(call, call.counts)
-    return "Reduce_scatter", (whole, phantom(call.counts[comm.rank], whole.itemsize), counts, _op(call))
+    return whole, phantom(call.counts[comm.rank], whole.itemsize), counts, _op(call)
 
 
-_CALLS: Mapping[str, Callable[[Any, RecordedCall], Arguments]] = {
-    "barrier": _barrier,
-    "bcast": _bcast,
-    "gather": _gather,
-    "gatherv": _gatherv,
-    "scatter": _scatter,
-    "scatterv": _scatterv,
-    "allgather": _allgather,
-    "allgatherv": _allgatherv,
-    "alltoall": _alltoall,
-    "alltoallv": _alltoallv,
+_ARGUMENTS: Mapping[str, Callable[[Any, RecordedCall], tuple[Any, ...]]] = {
+    "barrier": lambda comm, call: (),
+    "bcast": lambda comm, call: (_own(call), call.root),
+    "gather": lambda comm, call: (_own(call), _whole_at_root(comm, call), call.root),
+    "gatherv": lambda comm, call: (*_rooted_blocks(comm, call), call.root),
+    "scatter": lambda comm, call: (_whole_at_root(comm, call), _own(call), call.root),
+    "scatterv": lambda comm, call: (*_rooted_blocks(comm, call)[::-1], call.root),
+    "allgather": lambda comm, call: (_own(call), _whole(comm, call)),
+    "allgatherv": lambda comm, call: (_buffer(call, call.counts[comm.rank]), _vector(call, call.counts)),
+    "alltoall": lambda comm, call: (_whole(comm, call),) * 2,
+    "alltoallv": lambda comm, call: (_vector(call, call.counts[: comm.size]), _vector(call, call.counts[comm.size :])),
     "reduce": _reduce,
-    "allreduce": _full("Allreduce"),
+    **dict.fromkeys(("allreduce", "scan", "exscan"), _allreduce),
     "reduce_scatter_block": _reduce_scatter_block,
     "reduce_scatter": _reduce_scatter,
-    "scan": _full("Scan"),
-    "exscan": _full("Exscan"),
 }
+"""The arguments of each operation: buffers, and what it takes in addition, such as the root."""

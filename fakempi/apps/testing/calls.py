@@ -31,6 +31,7 @@ from fakempi.errors.paths import with_paths
 from fakempi.errors.records import Finding
 from fakempi.modelcheck.search.shared_objects import Wrapper
 from fakempi.mpi.base.current import running_process
+from fakempi.mpi.collective.selection import Selection
 
 SEEN = pytest.StashKey[set[tuple[str, str, int]]]()
 """Kinds and lines of findings that were reported as warnings in this session."""
@@ -236,8 +237,9 @@ class RankCall:
 
 def _warm_up() -> None:
     """Import modules that are imported on first use."""
-    comm = running_process().comm_world
-    comm.allgather(comm.allreduce(0))
+    process = running_process()
+    process.comm_world.allgather(process.comm_world.allreduce(0))
+    process.universe.state(Selection).load_algorithms()
 
 
 @cache

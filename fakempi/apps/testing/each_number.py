@@ -40,7 +40,8 @@ def run_on_each(item: Any, mark: pytest.Mark, nextitem: pytest.Item | None) -> N
         results[size] = kind = _kind(found)
         if kind == "passed" and (difference := recorded.differs(item, size)):
             results[size] = kind = "failed"
-            _make_failed(found, difference)
+            call = next(report for report in found if report.when == "call")
+            call.outcome, call.longrepr = "failed", difference
         if kind != "xfailed" or kind not in reports:
             reports[kind] = found
         for report in found:
@@ -79,12 +80,6 @@ class RecordedResults:
         before = on_ranks([self.first[0]])
         values = f"{left} on {before}, {right} on {on_ranks([size])}{by}"
         return f"result {difference.where} depends on the number of ranks: {values}"
-
-
-def _make_failed(found: Sequence[pytest.TestReport], text: str) -> None:
-    """Change the report of a call that has passed into that of a failure."""
-    report = next(report for report in found if report.when == "call")
-    report.outcome, report.longrepr = "failed", text
 
 
 def _torn_down(item: Any, chosen: Sequence[pytest.TestReport], nextitem: pytest.Item | None) -> list[pytest.TestReport]:

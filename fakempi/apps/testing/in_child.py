@@ -15,9 +15,8 @@ from typing import Any
 
 import pytest
 
-from fakempi.apps.testing import environment
 from fakempi.apps.testing.fixtures import comms, paths
-from fakempi.apps.testing.markers import HELP, OVERRIDE, marker_of, not_on_ranks, parametrize
+from fakempi.apps.testing.markers import marker_of, not_on_ranks, parametrize
 from fakempi.apps.testing.rank_session import OptionValues
 
 OUTCOME_DIRECTORY = "FAKEMPI_TEST_OUTCOMES"
@@ -57,8 +56,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_load_initial_conftests(early_config: pytest.Config, parser: pytest.Parser) -> None:
     """Record which options plugins have, before conftest adds its own; accept all lines of the ini file."""
     option_values().of_plugins = set(vars(early_config.known_args_namespace))
-    for name in set(outer()["ini"]).difference(parser._inidict):
-        parser.addini(name, "of a plugin that a rank does not load", default=None)
+    option_values().accept_lines(parser, outer()["ini"])
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -66,14 +64,9 @@ def pytest_configure(config: pytest.Config) -> None:
     """Register the markers and the fixtures, for a session on the ranks of the run."""
     from mpi4py import MPI
 
-    config.stash[environment.ENVIRONMENT] = environment.Environment(comm=MPI.COMM_WORLD)
-    config.stash[OVERRIDE] = option_values().values.get("mpi_ranks") or ""
-    option_values().configure(config)
+    numbers = option_values().values.get("mpi_ranks") or ""
+    option_values().configure(config, MPI.COMM_WORLD, numbers, outer()["markers"], comms, paths)
     config.option.basetemp = str(Path(outer()["base"], str(MPI.COMM_WORLD.Get_rank())))
-    for plugin in (comms, paths, option_values()):
-        config.pluginmanager.register(plugin)
-    for line in (*HELP, *outer()["markers"]):
-        config.addinivalue_line("markers", line)
 
 
 @pytest.hookimpl(trylast=True)
@@ -90,13 +83,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         parametrize(metafunc, mark)
 
 
-class PhaseOutcomes:
-    """The text of the first failure, and the reasons of a skip, an expected failure or its absence."""
-
-    failed = ""
-    skipped = ""
-    xfailed = ""
-    xpassed = ""
+_outcome = dict.fromkeys(("failed", "skipped", "xfailed", "xpassed"), "")
+"""The text of the first failure, and the reasons of a skip, an expected failure or its absence."""
 
 
 @pytest.hookimpl(wrapper=True)
@@ -104,15 +92,15 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     """Record a failure or a skip. A rank whose call ended because another rank failed has not failed itself."""
     report = yield
     ended = call.excinfo is not None and call.excinfo.typename == "RunEnded"
-    if report.failed and not ended and not PhaseOutcomes.failed:
-        PhaseOutcomes.failed = report.longreprtext + "".join(f"\n{title}:\n{text}" for title, text in report.sections)
+    if report.failed and not ended and not _outcome["failed"]:
+        _outcome["failed"] = report.longreprtext + "".join(f"\n{title}:\n{text}" for title, text in report.sections)
     reason = getattr(report, "wasxfail", None)
     if reason is not None and not ended and report.skipped:
-        PhaseOutcomes.xfailed = reason or "xfail"
+        _outcome["xfailed"] = reason or "xfail"
     elif reason is not None and report.passed and report.when == "call":
-        PhaseOutcomes.xpassed = reason or "xfail"
-    elif report.skipped and reason is None and not PhaseOutcomes.skipped:
-        PhaseOutcomes.skipped = str(report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr)
+        _outcome["xpassed"] = reason or "xfail"
+    elif report.skipped and reason is None and not _outcome["skipped"]:
+        _outcome["skipped"] = str(report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr)
     return report
 
 
@@ -120,8 +108,5 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     """Write the outcome to a file of this rank."""
     from mpi4py import MPI
 
-    outcome = {name: getattr(PhaseOutcomes, name) for name in ("failed", "skipped", "xfailed", "xpassed")}
-    outcome["collected"] = session.testscollected
-    path = os.path.join(os.environ[OUTCOME_DIRECTORY], f"{MPI.COMM_WORLD.Get_rank()}.json")
-    with open(path, "w", encoding="utf-8") as file:
-        json.dump(outcome, file)
+    path = Path(os.environ[OUTCOME_DIRECTORY], f"{MPI.COMM_WORLD.Get_rank()}.json")
+    path.write_text(json.dumps({**_outcome, "collected": session.testscollected}), encoding="utf-8")

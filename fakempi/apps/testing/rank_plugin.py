@@ -16,7 +16,7 @@ import pytest
 
 from fakempi.apps.testing import environment
 from fakempi.apps.testing.fixtures import capturing, comms, paths
-from fakempi.apps.testing.markers import HELP, OVERRIDE, marker_of, not_on_ranks, parametrize
+from fakempi.apps.testing.markers import OVERRIDE, marker_of, not_on_ranks, parametrize
 from fakempi.apps.testing.rank_session import NOT_ON_A_RANK, OptionValues
 
 
@@ -49,21 +49,14 @@ class RankPlugin:
             if isinstance(plugin, ModuleType) and name.partition(".")[0] not in NOT_ON_A_RANK:
                 pluginmanager.register(import_module(name), outer.pluginmanager.get_name(plugin))
         self.options.of_plugins = set(vars(parser.parse_known_args([])))
-        for name in set(outer._parser._inidict).difference(parser._inidict):
-            parser.addini(name, "of a plugin that a rank does not load", default=None)
+        self.options.accept_lines(parser, outer._parser._inidict)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_configure(self, config: pytest.Config) -> None:
         """Register fixtures and markers, and copy options that conftest has defined."""
         outer = self.item.config
-        config.stash[environment.ENVIRONMENT] = environment.Environment(comm=self.comm)
-        config.stash[OVERRIDE] = outer.stash.get(OVERRIDE, "")
-        for fixtures in (capturing, comms, paths):
-            config.pluginmanager.register(fixtures)
-        for line in (*HELP, *outer.getini("markers")):
-            config.addinivalue_line("markers", line)
-        self.options.configure(config)
-        config.pluginmanager.register(self.options)
+        numbers, markers = outer.stash.get(OVERRIDE, ""), outer.getini("markers")
+        self.options.configure(config, self.comm, numbers, markers, capturing, comms, paths)
 
     def pytest_sessionstart(self, session: pytest.Session) -> None:
         """Discard what the session prints: the session around the test reports the outcome."""

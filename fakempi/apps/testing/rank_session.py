@@ -7,12 +7,13 @@ runs and is torn down, so that a rank writes no report and starts no workers.
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from typing import Any
 
 import pytest
 
 from fakempi.apps.testing import environment
+from fakempi.apps.testing.markers import HELP, OVERRIDE
 
 OURS = __name__.partition(".")[0]
 
@@ -61,8 +62,19 @@ class OptionValues:
         self.of_pytest: set[str] = set()
         self.of_plugins: set[str] = set()
 
-    def configure(self, config: pytest.Config) -> None:
-        """Set the options that conftest has defined."""
+    def accept_lines(self, parser: pytest.Parser, names: Iterable[str]) -> None:
+        """Accept the lines of the configuration file of the session around the test."""
+        for name in set(names).difference(parser._inidict):
+            parser.addini(name, "of a plugin that a rank does not load", default=None)
+
+    def configure(self, config: pytest.Config, comm: Any, numbers: str, markers: Iterable[str], *fixtures: object) -> None:
+        """Prepare the session of a rank: communicator, markers, fixtures, and the options that conftest has defined."""
+        config.stash[environment.ENVIRONMENT] = environment.Environment(comm=comm)
+        config.stash[OVERRIDE] = numbers
+        for plugin in (*fixtures, self):
+            config.pluginmanager.register(plugin)
+        for line in (*HELP, *markers):
+            config.addinivalue_line("markers", line)
         options = vars(config.option)
         given = {name: self.values.get(name, options[name]) for name in set(options).difference(self.of_plugins)}
         config.option = Namespace(**{**options, **given, "trace": False, "usepdb": False})  # also of a blocked plugin

@@ -10,6 +10,7 @@ import linecache
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -98,23 +99,18 @@ class WorldReads:
         finally:
             self.setting_up = before
 
-    def forget_modules(self) -> bool:
-        """Remove the modules that were imported on a rank, which have its number; return whether there were any."""
+    def forget_modules(self) -> None:
+        """Remove the modules that were imported on a rank, which have its number."""
         removed, self.on_ranks = self.on_ranks, set()
         for name in list(sys.modules):
             if any(f"{name}.".startswith(f"{one}.") for one in removed):
                 del sys.modules[name]
-        return bool(removed)
 
 
 def follow_world(config: pytest.Config) -> None:
     """Record uses of COMM_WORLD until the end of the session."""
-    before, world_use.observer = world_use.observer, reads_of(config).on_world
-
-    def restore() -> None:
-        world_use.observer = before
-
-    config.add_cleanup(restore)
+    config.add_cleanup(partial(setattr, world_use, "observer", world_use.observer))
+    world_use.observer = reads_of(config).on_world
 
 
 def reads_of(config: pytest.Config) -> WorldReads:

@@ -77,12 +77,15 @@ def _reduce_scattered(name: str, sched: str, *, regular: bool, inter: str) -> Tr
     return branch(KINDS, intra, f"{name}_inter_{sched}{inter}")
 
 
-def _alltoall(name: str, sched: str, short: int, scattered: str, replace: str) -> Tree:
+def _alltoall(name: str, sched: str, short: int, scattered: str, in_place: str) -> Tree:
     medium, pairwise = f"{name}_intra_{sched}{scattered}", f"{name}_intra_{sched}pairwise"
     fewer_than_8 = by_size("avg_msg_size", "<=32768", medium, pairwise)
     at_least_8 = by_size("avg_msg_size", f"<={short}", f"{name}_intra_{sched}brucks", "<=32768", medium, pairwise)
-    tree = branch(("comm_size<8", "comm_size=any"), fewer_than_8, at_least_8)
-    intra = branch(IN_PLACE, f"{name}_intra_{sched}{replace}", tree)
+    return _by_place(name, sched, in_place, branch(("comm_size<8", "comm_size=any"), fewer_than_8, at_least_8))
+
+
+def _by_place(name: str, sched: str, in_place: str, other: Tree) -> Tree:
+    intra = branch(IN_PLACE, f"{name}_intra_{sched}{in_place}", other)
     return branch(KINDS, intra, f"{name}_inter_{sched}pairwise_exchange")
 
 
@@ -98,30 +101,25 @@ IALLREDUCE: Final = for_built_in_ops(
 )
 IBCAST: Final = dict(zip(("comm_size<8", *POWER), _bcast("Ibcast_intra_sched", "<"), strict=True))
 REPLACE: Final = "pairwise_sendrecv_replace"
+NEIGHBORS: Final = ("allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw")
 
 DEFAULTS: Final[Mapping[str, Tree]] = {
     "bcast": branch(
-        KINDS,
-        {size: _with_empty(tree, "Bcast_intra_smp") for size, tree in BCAST.items()},
+        KINDS, {size: _with_empty(tree, "Bcast_intra_smp") for size, tree in BCAST.items()},
         "Bcast_inter_remote_send_local_bcast",
     ),
     "allreduce": branch(
         KINDS,
         by_size(
-            "avg_msg_size",
-            "<=0", branch(COMMUTATIVE, "Allreduce_intra_smp", "Allreduce_intra_recursive_doubling"),
-            "<=8", "Allreduce_intra_recursive_doubling",
-            ALLREDUCE,
+            "avg_msg_size", "<=0", branch(COMMUTATIVE, "Allreduce_intra_smp", "Allreduce_intra_recursive_doubling"),
+            "<=8", "Allreduce_intra_recursive_doubling", ALLREDUCE,
         ),
         "Allreduce_inter_reduce_exchange_bcast",
     ),
     "allgather": _gathered("Allgather", "recursive_doubling", "brucks", "ring", "local_gather_remote_bcast"),
     "allgatherv": _gathered("Allgatherv", "recursive_doubling", "brucks", "ring", "remote_gather_local_bcast"),
     "reduce": branch(
-        KINDS,
-        _with_empty(
-            _reduce("Reduce_intra"), branch(COMMUTATIVE, "Reduce_intra_smp", "Reduce_intra_binomial")
-        ),
+        KINDS, _with_empty(_reduce("Reduce_intra"), branch(COMMUTATIVE, "Reduce_intra_smp", "Reduce_intra_binomial")),
         "Reduce_inter_local_reduce_remote_send",
     ),
     "reduce_scatter": _reduce_scattered("Reduce_scatter", "", regular=True, inter="remote_reduce_local_scatter"),
@@ -142,20 +140,12 @@ DEFAULTS: Final[Mapping[str, Tree]] = {
         KINDS, branch(NODES, "Barrier_intra_smp", "Barrier_intra_k_dissemination(k=2)"), "Barrier_inter_bcast"
     ),
     "alltoall": _alltoall("Alltoall", "", 256, "scattered", REPLACE),
-    **{
-        each.lower(): branch(
-            KINDS,
-            branch(IN_PLACE, f"{each}_intra_{REPLACE}", f"{each}_intra_scattered"),
-            f"{each}_inter_pairwise_exchange",
-        )
-        for each in ("Alltoallv", "Alltoallw")
-    },
-    **{f"neighbor_{each}": f"Neighbor_{each}_allcomm_nb" for each in
-       ("allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw")},
+    "alltoallv": _by_place("Alltoallv", "", REPLACE, "Alltoallv_intra_scattered"),
+    "alltoallw": _by_place("Alltoallw", "", REPLACE, "Alltoallw_intra_scattered"),
+    **{f"neighbor_{each}": f"Neighbor_{each}_allcomm_nb" for each in NEIGHBORS},
     "ibarrier": branch(KINDS, "Ibarrier_intra_sched_recursive_doubling", "Ibarrier_inter_sched_bcast"),
     "iallreduce": branch(
-        KINDS,
-        by_size("avg_msg_size", "<=2048", "Iallreduce_intra_sched_recursive_doubling", IALLREDUCE),
+        KINDS, by_size("avg_msg_size", "<=2048", "Iallreduce_intra_sched_recursive_doubling", IALLREDUCE),
         "Iallreduce_inter_sched_remote_reduce_local_bcast",
     ),
     "iallgather": _gathered(
@@ -168,15 +158,12 @@ DEFAULTS: Final[Mapping[str, Tree]] = {
     "ireduce": branch(
         KINDS,
         branch(
-            NODES,
-            branch(COMMUTATIVE, "Ireduce_intra_sched_smp", "Ireduce_intra_sched_binomial"),
+            NODES, branch(COMMUTATIVE, "Ireduce_intra_sched_smp", "Ireduce_intra_sched_binomial"),
             _reduce("Ireduce_intra_sched"),
         ),
         "Ireduce_inter_sched_local_reduce_remote_send",
     ),
-    "ireduce_scatter": _reduce_scattered(
-        "Ireduce_scatter", "sched_", regular=True, inter="remote_reduce_local_scatterv"
-    ),
+    "ireduce_scatter": _reduce_scattered("Ireduce_scatter", "sched_", regular=True, inter="remote_reduce_local_scatterv"),
     "ireduce_scatter_block": _reduce_scattered(
         "Ireduce_scatter_block", "sched_", regular=False, inter="remote_reduce_local_scatterv"
     ),
@@ -187,14 +174,7 @@ DEFAULTS: Final[Mapping[str, Tree]] = {
     "iscan": branch(NODES, "Iscan_intra_sched_smp", "Iscan_intra_sched_recursive_doubling"),
     "iexscan": "Iexscan_intra_sched_recursive_doubling",
     "ialltoall": _alltoall("Ialltoall", "sched_", 2048, "permuted_sendrecv", "inplace"),
-    **{
-        each.lower(): branch(
-            KINDS,
-            branch(IN_PLACE, f"{each}_intra_sched_inplace", f"{each}_intra_sched_blocked"),
-            f"{each}_inter_sched_pairwise_exchange",
-        )
-        for each in ("Ialltoallv", "Ialltoallw")
-    },
-    **{f"ineighbor_{each}": f"Ineighbor_{each}_allcomm_sched_linear" for each in
-       ("allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw")},
+    "ialltoallv": _by_place("Ialltoallv", "sched_", "inplace", "Ialltoallv_intra_sched_blocked"),
+    "ialltoallw": _by_place("Ialltoallw", "sched_", "inplace", "Ialltoallw_intra_sched_blocked"),
+    **{f"ineighbor_{each}": f"Ineighbor_{each}_allcomm_sched_linear" for each in NEIGHBORS},
 }  # fmt: skip

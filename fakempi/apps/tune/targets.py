@@ -78,13 +78,9 @@ def _candidates(operation: str, rows: Mapping[str, tuple[int, str]], *, guarded:
     return tuple(candidates)
 
 
-def _linear(operation: str) -> Algorithm:
-    return find(operation, "linear")
-
-
 _PARAMETERS: Final[Mapping[tuple[str, str], Mapping[str, Any]]] = {
     ("bcast", "knomial"): {"k": 4, "order": "ascending"},  # coll_tuned_bcast_algorithm_knomial_radix
-    ("allreduce", "basic_linear"): {"reduce": _linear("reduce"), "bcast": _linear("bcast")},
+    ("allreduce", "basic_linear"): {"reduce": find("reduce", "linear"), "bcast": find("bcast", "linear")},
     ("allreduce", "rabenseifner"): {"halves": True},
     ("alltoall", "linear"): {"order": "left"},
     # Both libraries, if p is not a power of two:

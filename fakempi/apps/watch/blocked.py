@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from fakempi.apps.watch.mpi_calls import COMMUNICATORS, RECEIVES, SENDS, WAITS, arguments, given, is_mpi, operation
+from fakempi.apps.watch.mpi_calls import RECEIVES, SENDS, WAITS, arguments, given, is_mpi, operation
 from fakempi.apps.watch.positions import RankPosition, blocking_call, own_frame
+from fakempi.apps.watch.rank.calls import COMMUNICATORS
 from fakempi.errors.paths import place_at
 from fakempi.errors.records import AwaitedEvent, BlockedRank, NearMiss
 
@@ -25,11 +26,8 @@ class Waits:
         found = []
         for state in self.states:
             for thread in state.threads if state.kind in ("python", "silent") else ():
-                frame = own_frame(thread)
-                if not thread["main"] and not frame.get("own"):
-                    continue  # a thread of a package
-                record = self._record(state, thread, blocking_call(thread))
-                found.append(record)
+                if thread["main"] or own_frame(thread).get("own"):  # not a thread of a package
+                    found.append(self._record(state, thread, blocking_call(thread)))
         return found
 
     def _record(self, state: RankPosition, thread: Mapping[str, Any], call: Mapping[str, Any] | None) -> BlockedRank:
@@ -127,12 +125,7 @@ class Waits:
         found = self.members(state, call)
         if "remote" in (call.get("comm") or {}):
             found = found + self.members(state, call, remote=True)
-        return [each for each in found if each != state.number and not self.calls_same(each, call)]
-
-    def calls_same(self, number: int, call: Mapping[str, Any]) -> bool:
-        """Return whether a rank is in the collective operation of this call."""
-        other = self.calls.get(number)
-        return other is not None and operation(other) == operation(call)
+        return [each for each in found if each != state.number and operation(self.calls.get(each) or {}) != operation(call)]
 
     def near_misses(self) -> list[NearMiss]:
         """Return messages that have arrived and sends that wait, if only tag or source differs from the awaited one."""

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from fakempi.apps.watch.blocked import Waits
-from fakempi.apps.watch.mpi_calls import COMMUNICATORS, is_mpi, operation
+from fakempi.apps.watch.mpi_calls import is_mpi, operation
 from fakempi.apps.watch.positions import RankPosition, blocking_call, own_frame
+from fakempi.apps.watch.rank.calls import COMMUNICATORS
 from fakempi.core.reports.ranks import Names
 from fakempi.errors.paths import place_at
 
@@ -58,15 +59,12 @@ def left(states: Sequence[RankPosition], waits: Waits, names: Names) -> Iterator
             yield f"{name} raised {report['raised']} at {place_at(str(report['file']), int(report['line']))}{after}"
         elif status:
             place_of_exit = place_at(str(status["file"]), int(status["line"]))
-            yield f"{name} called sys.exit({_exit_argument(status)}) at {place_of_exit}{after}"
+            argument = "" if status.get("status") == "None" else status.get("status")
+            yield f"{name} called sys.exit({argument}) at {place_of_exit}{after}"
         elif state.kind == "left":
             yield f"{name} has reached the end of its program{after}"
         elif state.process is not None and state.process.left is None:
             yield f"the process of {name} has ended without the end of its program (killed, os._exit, or a crash)"
-
-
-def _exit_argument(status: Mapping[str, Any]) -> str:
-    return "" if status.get("status") == "None" else str(status.get("status"))
 
 
 def different_collectives(states: Sequence[RankPosition], waits: Waits, names: Names) -> Iterator[str]:
@@ -135,7 +133,8 @@ def not_in_mpi(states: Sequence[RankPosition], waits: Waits, names: Names) -> It
 
 def _locks(state: RankPosition, call: Mapping[str, Any]) -> str:
     """Return the words about a lock and the other threads of the rank."""
-    if not _waits_for_lock(state, call):
+    innermost = (state.threads[0].get("frames") or [{}])[0].get("call") or {}
+    if not (call.get("lock") or innermost.get("lock") or str(call.get("module")) in ("_thread", "threading")):
         return ""
     others = [thread for thread in state.threads[1:] if own_frame(thread).get("own")]
     text = []
@@ -144,12 +143,6 @@ def _locks(state: RankPosition, call: Mapping[str, Any]) -> str:
         what = (frame.get("call") or {}).get("function", "?")
         text.append(f"thread {thread['name']!r} is in {what} at {place_at(str(frame['file']), int(frame['line']))}")
     return ", and waits for another thread" + (f": {'; '.join(text)}" if text else "")
-
-
-def _waits_for_lock(state: RankPosition, call: Mapping[str, Any]) -> bool:
-    innermost = (state.threads[0].get("frames") or [{}])[0]
-    inner_call = innermost.get("call") or {}
-    return bool(call.get("lock") or inner_call.get("lock")) or str(call.get("module")) in ("_thread", "threading")
 
 
 CAUSES: Sequence[Cause] = (different_tests, left, different_collectives, file_locks, not_in_mpi)

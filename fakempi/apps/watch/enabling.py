@@ -49,13 +49,9 @@ def enable(after: float = 60.0, *, keep: bool = False, report: str | None = None
     options = {"after": after, "keep": keep, "report": report, "hosts": len(nodes) > 1, "parent": os.getppid()}
     address = _start_watcher({**options, "size": comm.Get_size()}) if comm.Get_rank() == 0 else None
     variables = comm.bcast(address)
-    variables |= {"PMI_RANK": str(comm.Get_rank()), "PMI_SIZE": str(comm.Get_size()), **_without_rank()}
+    variables |= {"PMI_RANK": str(comm.Get_rank()), "PMI_SIZE": str(comm.Get_size())}
+    variables |= {name: os.environ[name] for name in ("PMIX_NAMESPACE", "SLURM_STEP_ID") if name in os.environ}  # the job
     _agents.append(_start_agent(variables))
-
-
-def _without_rank() -> dict[str, str]:
-    """Return the variables of the environment by which an agent knows its job, except for its rank."""
-    return {name: os.environ[name] for name in ("PMIX_NAMESPACE", "SLURM_STEP_ID") if name in os.environ}
 
 
 def _start_watcher(options: dict[str, Any]) -> dict[str, str]:

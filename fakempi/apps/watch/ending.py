@@ -22,8 +22,23 @@ class LaunchedJob:
         self.poll, self.wait = process.poll, process.wait
 
     def end(self, pids: list[int]) -> None:
-        """End the launcher, its processes, and those with these numbers."""
-        end_job(self.process, pids)
+        """Let the launcher end its ranks, which have these numbers; then kill the processes that remain.
+
+        The processes are listed first, as their parent is unknown once the launcher has ended.
+        """
+        launcher, table = self.process, process_table()
+        targets = descendants(launcher.pid, table)
+        targets += [table[pid] for pid in pids if pid in table and table[pid] not in targets]
+        if launcher.poll() is None:
+            with suppress(ProcessLookupError):
+                launcher.send_signal(signal.SIGTERM)
+        end = monotonic() + PATIENCE
+        while monotonic() < end and launcher.poll() is None:
+            sleep(0.02)
+        _kill_remaining(targets, end)
+        if launcher.poll() is None:
+            launcher.kill()
+        launcher.wait()
 
 
 def end_processes(pids: list[int]) -> None:
@@ -33,26 +48,6 @@ def end_processes(pids: list[int]) -> None:
         with suppress(ProcessLookupError, PermissionError):
             os.kill(each.pid, signal.SIGTERM)
     _kill_remaining(targets, monotonic() + PATIENCE)
-
-
-def end_job(launcher: subprocess.Popen[bytes], ranks: list[int]) -> None:
-    """Let the launcher end its ranks; then kill the processes that remain.
-
-    The processes are listed first, as their parent is unknown once the launcher has ended.
-    """
-    table = process_table()
-    targets = descendants(launcher.pid, table)
-    targets += [table[pid] for pid in ranks if pid in table and table[pid] not in targets]
-    if launcher.poll() is None:
-        with suppress(ProcessLookupError):
-            launcher.send_signal(signal.SIGTERM)
-    end = monotonic() + PATIENCE
-    while monotonic() < end and launcher.poll() is None:
-        sleep(0.02)
-    _kill_remaining(targets, end)
-    if launcher.poll() is None:
-        launcher.kill()
-    launcher.wait()
 
 
 def _kill_remaining(targets: list[ProcessEntry], end: float) -> None:

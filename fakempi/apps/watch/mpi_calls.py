@@ -33,7 +33,6 @@ COLLECTIVES = frozenset(_COLLECTIVE_NAMES.split())
 WAITS = frozenset(("wait", "waitall", "waitany", "waitsome"))
 """In lower case."""
 
-COMMUNICATORS = frozenset(("Comm", "Intracomm", "Intercomm", "Topocomm", "Cartcomm", "Graphcomm", "Distgraphcomm"))
 
 
 def operation(call: Mapping[str, Any]) -> str:

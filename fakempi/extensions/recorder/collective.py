@@ -40,27 +40,16 @@ SIZES_FIRST = ("bcast", "gather", "scatter", "allgather", "alltoall")
 # -- buffers ---------------------------------------------------------------------------------------------------------------
 
 
-def _blocking(operation: str, parameters: tuple[str, ...]) -> Maker:
-    def describe(recording: RankRecording) -> Describe:
-        words = _description(recording, operation)
-
-        def lines(comm: Any, result: Any, *args: Any, **keywords: Any) -> Lines:
-            return (("coll", f"{words(comm, _named(parameters, args, keywords))} -"),)
-
-        return lines
-
-    return recorded(describe)
-
-
 def _named(parameters: tuple[str, ...], args: tuple[Any, ...], keywords: dict[str, Any]) -> dict[str, Any]:
     """Return arguments by name, in the dictionary of those that were passed by name."""
     keywords.update(zip(parameters, args, strict=False))
     return keywords
 
 
-def _nonblocking(operation: str, parameters: tuple[str, ...]) -> Maker:
+def _started(operation: str, parameters: tuple[str, ...], nonblocking: bool) -> Maker:
     def describe(recording: RankRecording) -> Describe:
-        words, begin = _description(recording, operation), recording.requests.start
+        words = _description(recording, operation)
+        begin: Callable[[Any], Any] = recording.requests.start if nonblocking else lambda result: "-"
 
         def lines(comm: Any, request: Any, *args: Any, **keywords: Any) -> Lines:
             return (("coll", f"{words(comm, _named(parameters, args, keywords))} {begin(request)}"),)
@@ -105,18 +94,16 @@ def _plain_sizes(recording: RankRecording, operation: str, comm: Any, given: dic
     if operation == "bcast":
         return (*sizes.span(given.get("buf")), [])
     sent, received = given.get("sendbuf"), given.get("recvbuf")
-    whole_received = operation in ("gather", "allgather", "alltoall")
-    if operation == "alltoall" or operation in ("scatter", "reduce_scatter_block"):
-        if operation == "scatter" and sizes.given(received):
-            return (*sizes.span(received), [])
-        if operation == "reduce_scatter_block" and sizes.given(received) and sizes.given(sent):
+    if operation in ("alltoall", "scatter", "reduce_scatter_block"):
+        own_block = operation == "scatter" or (operation == "reduce_scatter_block" and sizes.given(sent))
+        if own_block and sizes.given(received):
             return (*sizes.span(received), [])
         nbytes, itemsize = sizes.span(sent if sizes.given(sent) else received)
         return nbytes // comm.Get_size(), itemsize, []
     if sizes.given(sent):
         return (*sizes.span(sent), [])
     nbytes, itemsize = sizes.span(received)
-    return nbytes // comm.Get_size() if whole_received else nbytes, itemsize, []
+    return nbytes // comm.Get_size() if operation in ("gather", "allgather") else nbytes, itemsize, []
 
 
 def _vector_sizes(recording: RankRecording, operation: str, comm: Any, given: dict[str, Any]) -> tuple[int, int, list[int]]:
@@ -203,15 +190,14 @@ def _sizes_of_objects(
         return "scatterv", sum(read), 1, counts
     if operation == "alltoall":
         sent = written if len(written) == size else [sum(written) // size] * size
-        received = read if len(read) == size else sent
-        return "alltoallv", sum(sent), 1, [*sent, *received]
+        return "alltoallv", sum(sent), 1, [*sent, *(read if len(read) == size else sent)]
     one = (written or read or [0])[0]
     return operation, one, max(one, 1), []  # a reduction of objects: an object is one element
 
 
 OF_COMM: dict[str, Maker] = {
-    **{name: _blocking(name.lower(), parameters) for name, parameters in CALLS.items()},
-    **{f"I{name.lower()}": _nonblocking(name.lower(), parameters) for name, parameters in CALLS.items()},
+    **{name: _started(name.lower(), parameters, nonblocking=False) for name, parameters in CALLS.items()},
+    **{f"I{name.lower()}": _started(name.lower(), parameters, nonblocking=True) for name, parameters in CALLS.items()},
     **{f"{name}_init": _persistent(name.lower(), parameters) for name, parameters in CALLS.items()},
     **{name: _objects(name, parameters) for name, parameters in OBJECTS.items()},
 }

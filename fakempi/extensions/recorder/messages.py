@@ -35,30 +35,21 @@ def _send(mode: str) -> Maker:
     return recorded(describe)
 
 
-def _isend(mode: str) -> Maker:
+def _other_send(mode: str, *, nonblocking: bool, objects: bool) -> Maker:
     def describe(recording: RankRecording) -> Describe:
-        number, peer, nbytes = recording.communicators.number, recording.peer, recording.sizes.nbytes
-        begin = recording.requests.start
+        number, peer, nbytes = recording.communicators.number, recording.peer, _bytes_sent(recording, objects)
+        begin: Callable[[Any], Any] = recording.requests.start if nonblocking else lambda request: "-"
 
-        def lines(comm: Any, request: Any, buf: Any, dest: Any, tag: Any = 0) -> Lines:
+        def lines(comm: Any, request: Any, buf: Any = None, dest: Any = None, tag: Any = 0, obj: Any = None) -> Lines:
             return (("send", f"{mode} {number(comm)} {peer(dest)} {tag} {nbytes(buf)} {begin(request)}"),)
 
         return lines
 
-    return recorded(describe)
+    return recorded(describe, with_sizes if objects else None)
 
 
-def _send_object(mode: str, nonblocking: bool) -> Maker:
-    def describe(recording: RankRecording) -> Describe:
-        number, peer, pickles = recording.communicators.number, recording.peer, recording.pickles
-        begin: Callable[[Any], Any] = recording.requests.start if nonblocking else lambda request: "-"
-
-        def lines(comm: Any, request: Any, obj: Any, dest: Any, tag: Any = 0) -> Lines:
-            return (("send", f"{mode} {number(comm)} {peer(dest)} {tag} {sum(pickles.written)} {begin(request)}"),)
-
-        return lines
-
-    return recorded(describe, with_sizes)
+def _bytes_sent(recording: RankRecording, objects: bool) -> Callable[[Any], int]:
+    return (lambda obj: sum(recording.pickles.written)) if objects else recording.sizes.nbytes
 
 
 def _send_init(mode: str) -> Maker:
@@ -154,10 +145,8 @@ def _message_recv(nonblocking: bool) -> Maker:
 
 def _sendrecv(objects: bool) -> Callable[[RankRecording], Describe]:
     def describe(recording: RankRecording) -> Describe:
-        number, peer, received, pickles = (
-            recording.communicators.number, recording.peer, recording.received, recording.pickles,
-        )  # fmt: skip
-        nbytes: Callable[[Any], int] = (lambda obj: sum(pickles.written)) if objects else recording.sizes.nbytes
+        number, peer, received = recording.communicators.number, recording.peer, recording.received
+        nbytes = _bytes_sent(recording, objects)
 
         def lines(
             comm: Any, result: Any, sendbuf: Any = None, dest: Any = None, sendtag: Any = 0, recvbuf: Any = None,
@@ -217,8 +206,10 @@ def _sends() -> dict[str, Maker]:
     found: dict[str, Maker] = {}
     for name, mode in MODES.items():
         found |= {
-            name: _send(mode), f"I{name.lower()}": _isend(mode), f"{name}_init": _send_init(mode),
-            name.lower(): _send_object(mode, nonblocking=False), f"i{name.lower()}": _send_object(mode, nonblocking=True),
+            name: _send(mode), f"{name}_init": _send_init(mode),
+            f"I{name.lower()}": _other_send(mode, nonblocking=True, objects=False),
+            name.lower(): _other_send(mode, nonblocking=False, objects=True),
+            f"i{name.lower()}": _other_send(mode, nonblocking=True, objects=True),
         }  # fmt: skip
     return found
 

@@ -25,14 +25,10 @@ class RankRecording:
 
     Attributes
     ----------
-    mpi
-        The module MPI: mpi4py's, or the emulator's.
-    log, communicators, requests, sizes, pickles
-        Parts that collect lines, number communicators and requests, and measure buffers and objects.
-    irecv_room
-        The bytes that a nonblocking receive of an object allocates.
-    probed
-        The messages of matched probes by their id: the communicator, and the words of source, tag and bytes.
+    mpi : the module MPI: mpi4py's, or the emulator's
+    log, communicators, requests, sizes, pickles : they collect lines, number objects, and measure buffers and objects
+    irecv_room : the bytes that a nonblocking receive of an object allocates
+    probed : the messages of matched probes by their id: the communicator, and the words of source, tag and bytes
     """
 
     def __init__(

@@ -120,13 +120,8 @@ def with_sizes_and_status(place: int) -> Callable[[RankRecording], Prepare]:
     """Both."""
 
     def prepare(recording: RankRecording) -> Prepare:
-        add_status = with_status(place)(recording)
-
-        def both(args: tuple[Any, ...], keywords: dict[str, Any]) -> Arguments:
-            recording.pickles.clear()
-            return add_status(args, keywords)
-
-        return both
+        forget_sizes, add_status = with_sizes(recording), with_status(place)(recording)
+        return lambda args, keywords: add_status(*forget_sizes(args, keywords))
 
     return prepare
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from fakempi.mpi.base import constants as c
+from fakempi.mpi.base.attributes import Values
 from fakempi.mpi.datatypes.layout import TypeLayout
 from fakempi.mpi.datatypes.typemap import Piece
 from fakempi.mpi.interfaces.arrays import Dtype
@@ -28,25 +29,8 @@ class Definition:
     """
 
     __slots__ = (
-        "__weakref__",
-        "align",
-        "attributes",
-        "basic",
-        "canonical_handle",
-        "code",
-        "combiner",
-        "committed",
-        "dtype",
-        "elements",
-        "handles",
-        "label",
-        "layout",
-        "name",
-        "opaque",
-        "packed_dtype",
-        "params",
-        "parts",
-        "permanent",
+        "__weakref__", "align", "attributes", "basic", "canonical_handle", "code", "combiner", "committed", "dtype",
+        "elements", "handles", "label", "layout", "name", "opaque", "packed_dtype", "params", "parts", "permanent",
         "signature",
     )  # fmt: skip
 
@@ -87,7 +71,7 @@ class Definition:
         self.packed_dtype: Dtype | None = None  # computed on first use: numpy's type of its packed data
         self.handles = 1
         self.canonical_handle: Any = None
-        self.attributes: Any = None
+        self.attributes: Values | None = None
 
     def count_elements(self, nbytes: int) -> int:
         """Return the number of basic elements in `nbytes` of packed data; UNDEFINED if the last one is partial."""
@@ -148,12 +132,7 @@ def pair_type(label: str, name: str, value: Definition, index: Definition) -> De
 
 
 def _predefined(definition: Definition, label: str, name: str, code: str, dtype: Dtype) -> Definition:
-    definition.label, definition.name, definition.code, definition.dtype, definition.basic = (
-        label,
-        name,
-        code,
-        dtype,
-        definition,
-    )
+    definition.label, definition.name, definition.code = label, name, code
+    definition.dtype, definition.basic = dtype, definition
     definition.committed = definition.permanent = True
     return definition

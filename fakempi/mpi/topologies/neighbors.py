@@ -29,6 +29,9 @@ from fakempi.mpi.point.arrival import copy_unreceived, truncation_error
 from fakempi.mpi.point.persistent import Prequest
 from fakempi.mpi.point.request import Request
 
+BlocksOf = Callable[..., list[Payload]]
+"""Describes a buffer with a block for each of some neighbors: equal blocks, or those of a specification with v or w."""
+
 Edge = tuple[int, int, int]
 """Index of the edge, the rank at its other end, and a label (or the tag made of it)."""
 
@@ -47,23 +50,23 @@ class NeighborCollectives(CollectiveCalls):
 
     def Neighbor_allgather(self, sendbuf: BufSpec, recvbuf: BufSpecB) -> None:
         """Send one block to all neighbors, and receive a block from each."""
-        self._plan_neighbor_allgather(sendbuf, recvbuf)()
+        self._plan_neighbor_allgather(sendbuf, recvbuf, _equal_blocks)()
 
     def Neighbor_allgatherv(self, sendbuf: BufSpec, recvbuf: BufSpecV) -> None:
         """Send one block to all neighbors, and receive blocks of any sizes."""
-        self._plan_neighbor_allgatherv(sendbuf, recvbuf)()
+        self._plan_neighbor_allgather(sendbuf, recvbuf, _blocks_v)()
 
     def Neighbor_alltoall(self, sendbuf: BufSpecB, recvbuf: BufSpecB) -> None:
         """Send a block to each neighbor and receive one from each, all of one size."""
-        self._plan_neighbor_alltoall(sendbuf, recvbuf)()
+        self._plan_neighbor_alltoall(sendbuf, recvbuf, _equal_blocks)()
 
     def Neighbor_alltoallv(self, sendbuf: BufSpecV, recvbuf: BufSpecV) -> None:
         """Send a block to each neighbor and receive one from each, of any sizes."""
-        self._plan_neighbor_alltoallv(sendbuf, recvbuf)()
+        self._plan_neighbor_alltoall(sendbuf, recvbuf, _blocks_v)()
 
     def Neighbor_alltoallw(self, sendbuf: BufSpecW, recvbuf: BufSpecW) -> None:
         """Send a block to each neighbor and receive one from each, of any sizes and datatypes."""
-        self._plan_neighbor_alltoallw(sendbuf, recvbuf)()
+        self._plan_neighbor_alltoall(sendbuf, recvbuf, blocks_w)()
 
     def neighbor_allgather(self, sendobj: Any) -> list[Any]:
         """Return the objects of all neighbors with an edge to this rank."""
@@ -79,69 +82,54 @@ class NeighborCollectives(CollectiveCalls):
 
     def Ineighbor_allgather(self, sendbuf: BufSpec, recvbuf: BufSpecB) -> Request:
         """Start a nonblocking call: send one block to all neighbors, and receive a block from each."""
-        return self._launch(self._plan_neighbor_allgather(sendbuf, recvbuf))
+        return self._launch(self._plan_neighbor_allgather(sendbuf, recvbuf, _equal_blocks))
 
     def Ineighbor_allgatherv(self, sendbuf: BufSpec, recvbuf: BufSpecV) -> Request:
         """Start a nonblocking call: send one block to all neighbors, and receive blocks of any sizes."""
-        return self._launch(self._plan_neighbor_allgatherv(sendbuf, recvbuf))
+        return self._launch(self._plan_neighbor_allgather(sendbuf, recvbuf, _blocks_v))
 
     def Ineighbor_alltoall(self, sendbuf: BufSpecB, recvbuf: BufSpecB) -> Request:
         """Start a nonblocking call: send a block to each neighbor and receive one from each, all of one size."""
-        return self._launch(self._plan_neighbor_alltoall(sendbuf, recvbuf))
+        return self._launch(self._plan_neighbor_alltoall(sendbuf, recvbuf, _equal_blocks))
 
     def Ineighbor_alltoallv(self, sendbuf: BufSpecV, recvbuf: BufSpecV) -> Request:
         """Start a nonblocking call: send a block to each neighbor and receive one from each, of any sizes."""
-        return self._launch(self._plan_neighbor_alltoallv(sendbuf, recvbuf))
+        return self._launch(self._plan_neighbor_alltoall(sendbuf, recvbuf, _blocks_v))
 
     def Ineighbor_alltoallw(self, sendbuf: BufSpecW, recvbuf: BufSpecW) -> Request:
         """Start a nonblocking call: send a block to each neighbor and receive one from each, of any sizes and datatypes."""
-        return self._launch(self._plan_neighbor_alltoallw(sendbuf, recvbuf))
+        return self._launch(self._plan_neighbor_alltoall(sendbuf, recvbuf, blocks_w))
 
     def Neighbor_allgather_init(self, sendbuf: BufSpec, recvbuf: BufSpecB, info: Info = INFO_NULL) -> Prequest:
         """Create a persistent request: send one block to all neighbors, and receive a block from each."""
-        return self._prepared(self._plan_neighbor_allgather(sendbuf, recvbuf))
+        return self._prepared(self._plan_neighbor_allgather(sendbuf, recvbuf, _equal_blocks))
 
     def Neighbor_allgatherv_init(self, sendbuf: BufSpec, recvbuf: BufSpecV, info: Info = INFO_NULL) -> Prequest:
         """Create a persistent request: send one block to all neighbors, and receive blocks of any sizes."""
-        return self._prepared(self._plan_neighbor_allgatherv(sendbuf, recvbuf))
+        return self._prepared(self._plan_neighbor_allgather(sendbuf, recvbuf, _blocks_v))
 
     def Neighbor_alltoall_init(self, sendbuf: BufSpecB, recvbuf: BufSpecB, info: Info = INFO_NULL) -> Prequest:
         """Create a persistent request: send a block to each neighbor and receive one from each, all of one size."""
-        return self._prepared(self._plan_neighbor_alltoall(sendbuf, recvbuf))
+        return self._prepared(self._plan_neighbor_alltoall(sendbuf, recvbuf, _equal_blocks))
 
     def Neighbor_alltoallv_init(self, sendbuf: BufSpecV, recvbuf: BufSpecV, info: Info = INFO_NULL) -> Prequest:
         """Create a persistent request: send a block to each neighbor and receive one from each, of any sizes."""
-        return self._prepared(self._plan_neighbor_alltoallv(sendbuf, recvbuf))
+        return self._prepared(self._plan_neighbor_alltoall(sendbuf, recvbuf, _blocks_v))
 
     def Neighbor_alltoallw_init(self, sendbuf: BufSpecW, recvbuf: BufSpecW, info: Info = INFO_NULL) -> Prequest:
         """Create a persistent request: exchange blocks with each neighbor, of any sizes and datatypes."""
-        return self._prepared(self._plan_neighbor_alltoallw(sendbuf, recvbuf))
+        return self._prepared(self._plan_neighbor_alltoall(sendbuf, recvbuf, blocks_w))
 
     # -- plans ----------------------------------------------------------------------------------------------------
 
-    def _plan_neighbor_allgather(self, sendbuf: AnySpec, recvbuf: AnySpec) -> Plan:
+    def _plan_neighbor_allgather(self, sendbuf: AnySpec, recvbuf: AnySpec, blocks: BlocksOf) -> Plan:
         sources, dests = edges = self._edges(sendbuf, recvbuf)
-        into = block(recvbuf, len(sources), writable=True)
-        return self._along_edges(edges, _to_all(sendbuf, len(dests)), _each_block(into))
+        into = blocks(recvbuf, len(sources), writable=True)
+        return self._along_edges(edges, _to_all(sendbuf, len(dests)), into)
 
-    def _plan_neighbor_allgatherv(self, sendbuf: AnySpec, recvbuf: AnySpec) -> Plan:
+    def _plan_neighbor_alltoall(self, sendbuf: AnySpec, recvbuf: AnySpec, blocks: BlocksOf) -> Plan:
         sources, dests = edges = self._edges(sendbuf, recvbuf)
-        into = vector(recvbuf, len(sources), writable=True)
-        return self._along_edges(edges, _to_all(sendbuf, len(dests)), _each_block(into))
-
-    def _plan_neighbor_alltoall(self, sendbuf: AnySpec, recvbuf: AnySpec) -> Plan:
-        sources, dests = edges = self._edges(sendbuf, recvbuf)
-        out, into = block(sendbuf, len(dests)), block(recvbuf, len(sources), writable=True)
-        return self._along_edges(edges, _each_block(out), _each_block(into))
-
-    def _plan_neighbor_alltoallv(self, sendbuf: AnySpec, recvbuf: AnySpec) -> Plan:
-        sources, dests = edges = self._edges(sendbuf, recvbuf)
-        out, into = vector(sendbuf, len(dests)), vector(recvbuf, len(sources), writable=True)
-        return self._along_edges(edges, _each_block(out), _each_block(into))
-
-    def _plan_neighbor_alltoallw(self, sendbuf: AnySpec, recvbuf: AnySpec) -> Plan:
-        sources, dests = edges = self._edges(sendbuf, recvbuf)
-        return self._along_edges(edges, blocks_w(sendbuf, len(dests)), blocks_w(recvbuf, len(sources), writable=True))
+        return self._along_edges(edges, blocks(sendbuf, len(dests)), blocks(recvbuf, len(sources), writable=True))
 
     def _edges(self, *buffers: object) -> tuple[list[int], list[int]]:
         """Return the ranks to receive from and to send to; check the buffers."""
@@ -249,7 +237,15 @@ def _to_all(sendbuf: AnySpec, size: int) -> list[Payload]:
     return [payload_of(span_of(sendbuf, blocks=min(size, 1)))] * size
 
 
-def _each_block(blocks: Blocks | Vector) -> list[Any]:
+def _equal_blocks(spec: AnySpec, size: int, *, writable: bool = False) -> list[Payload]:
+    return _each_block(block(spec, size, writable=writable))
+
+
+def _blocks_v(spec: AnySpec, size: int, *, writable: bool = False) -> list[Payload]:
+    return _each_block(vector(spec, size, writable=writable))
+
+
+def _each_block(blocks: Blocks | Vector) -> list[Payload]:
     return [blocks.at(i) for i in range(blocks.size)]
 
 

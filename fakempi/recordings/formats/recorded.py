@@ -178,16 +178,9 @@ class _RankReader:
             self.builder.leave_out("sendrecv with another world")
             return
         dest, tag, sent = map(int, words[5:8])
+        source, recvtag, received = _any(words[8]), _any(words[9]), int(words[10])
         self.writer.sendrecv(
-            dest,
-            tag,
-            sent,
-            _any(words[8]),
-            _any(words[9]),
-            int(words[10]),
-            self._number(words[4]),
-            site=site,
-            seconds=seconds,
+            dest, tag, sent, source, recvtag, received, self._number(words[4]), site=site, seconds=seconds
         )
 
     def _wait(self, words: list[str]) -> None:

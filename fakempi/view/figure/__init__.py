@@ -1,5 +1,8 @@
 """Figures for papers and slides (matplotlib): SVG, PDF and PNG files with axes, units and a legend.
 
+Functions that return a figure take its `width` in inches, and a `style`: `paper`, `slides`, a style of matplotlib, or the
+path of a `.mplstyle` file.
+
 canvas         the style, the width, and the file of a figure
 ticks          labels and minor ticks of axes
 calibration    the fit of a calibration, and its errors

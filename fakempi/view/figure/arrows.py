@@ -70,7 +70,9 @@ def draw_messages(ax: Axes, trace: Columns, groups: Sequence[Sequence[int]], ske
     for label, width, of_kind in kinds:
         if not (visible & of_kind).any():
             continue
-        _draw_lines(ax, lines[visible & ~with_heads & of_kind], width, unit)
+        if (without := visible & ~with_heads & of_kind).any():
+            segments = (lines[without] / (unit, 1, unit, 1)).reshape(-1, 2, 2)
+            ax.add_collection(LineCollection(list(segments), colors="black", linewidths=width * scale()))
         _draw_heads(ax, lines[with_heads & of_kind], width, unit)
         handles.append(Line2D([], [], color="black", linewidth=width * scale(), label=label))
     if omitted:
@@ -107,12 +109,6 @@ def _densities(lines: Floats, sketch: Sketch) -> tuple[Floats, Floats]:
         np.array([covered[one : other + 1].max() for one, other in ends]),
         np.array([near[one : other + 1].mean() for one, other in ends]),
     )
-
-
-def _draw_lines(ax: Axes, lines: Floats, width: float, unit: float) -> None:
-    if len(lines):
-        segments = (lines / (unit, 1, unit, 1)).reshape(-1, 2, 2)
-        ax.add_collection(LineCollection(list(segments), colors="black", linewidths=width * scale()))
 
 
 def _draw_heads(ax: Axes, lines: Floats, width: float, unit: float) -> None:

@@ -12,9 +12,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter
 
 from fakempi.view.figure.canvas import COLORS, COLUMN, scale, styled
-from fakempi.view.figure.comparison import CHARACTER, LINE, MARGIN, time_unit
+from fakempi.view.figure.comparison import CHARACTER, LINE, MARGIN
 from fakempi.view.figure.ticks import integer_limits, label_log_axis, label_number
-from fakempi.view.numbers import bytes_in_words
+from fakempi.view.numbers import bytes_in_words, time_unit
 
 FIT, ERRORS = 1.7, 1.1
 """Inches: the height of the panel with times, and of the one with errors."""
@@ -35,17 +35,7 @@ class FitPanel(NamedTuple):
 
 
 def calibration_figure(panels: Sequence[FitPanel], *, width: float, style: str = "") -> Figure:
-    """Return a figure with two axes per level: times with logarithmic axes, and errors in percent.
-
-    Parameters
-    ----------
-    panels
-        One per level.
-    width
-        Inches.
-    style
-        A style of matplotlib, or the path of a `.mplstyle` file.
-    """
+    """Return a figure with two axes per level: times with logarithmic axes, and errors in percent."""
     with styled(style):
         across = 1 if width < 1.6 * COLUMN * scale() else min(2, len(panels))
         down = ceil(len(panels) / across)

@@ -15,12 +15,9 @@ import matplotlib
 from matplotlib import style as styles
 from matplotlib.figure import Figure
 
-FORMATS = (".svg", ".pdf", ".png")
 COLUMN, PAGE = 3.5, 7.16
 """Inches: one column and both columns of a page with two columns."""
 
-OWN_STYLES = ("paper", "slides")
-"""Names of our styles: `paper`, the default, and `slides`, with large type and thick lines."""
 SLIDE = 10.0
 """Inches: the width of a figure for slides."""
 
@@ -31,49 +28,28 @@ LINES = ("-", "--", "-.")
 
 _DEFAULTS: Any = {
     "font.family": "sans-serif",
-    "font.size": 8,
-    "axes.titlesize": 8,
-    "axes.labelsize": 8,
-    "xtick.labelsize": 7,
-    "ytick.labelsize": 7,
-    "legend.fontsize": 7,
-    "axes.linewidth": 0.6,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "lines.linewidth": 1.0,
-    "lines.markersize": 4,
-    "grid.color": "#d5d7db",
-    "grid.linewidth": 0.4,
-}
+    **dict.fromkeys(("font.size", "axes.titlesize", "axes.labelsize"), 8),
+    **dict.fromkeys(("xtick.labelsize", "ytick.labelsize", "legend.fontsize"), 7),
+    **dict.fromkeys(("axes.spines.top", "axes.spines.right"), False),
+    "axes.linewidth": 0.6, "lines.linewidth": 1.0, "lines.markersize": 4, "grid.color": "#d5d7db", "grid.linewidth": 0.4,
+}  # fmt: skip
 _SLIDES: Any = {
-    "font.size": 18,
-    "axes.titlesize": 18,
-    "axes.labelsize": 18,
-    "xtick.labelsize": 16,
-    "ytick.labelsize": 16,
-    "legend.fontsize": 16,
-    "figure.titlesize": 20,
-    "axes.linewidth": 1.2,
-    "lines.linewidth": 2.4,
-    "lines.markersize": 9,
-    "grid.linewidth": 0.8,
-    "xtick.major.size": 7,
-    "ytick.major.size": 7,
-    "xtick.minor.size": 4,
-    "ytick.minor.size": 4,
-    "xtick.major.width": 1.2,
-    "ytick.major.width": 1.2,
-    "xtick.minor.width": 0.8,
-    "ytick.minor.width": 0.8,
-}
+    **dict.fromkeys(("font.size", "axes.titlesize", "axes.labelsize"), 18),
+    **dict.fromkeys(("xtick.labelsize", "ytick.labelsize", "legend.fontsize"), 16),
+    **dict.fromkeys(("xtick.major.size", "ytick.major.size"), 7),
+    **dict.fromkeys(("xtick.minor.size", "ytick.minor.size"), 4),
+    **dict.fromkeys(("axes.linewidth", "xtick.major.width", "ytick.major.width"), 1.2),
+    **dict.fromkeys(("grid.linewidth", "xtick.minor.width", "ytick.minor.width"), 0.8),
+    "figure.titlesize": 20, "lines.linewidth": 2.4, "lines.markersize": 9,
+}  # fmt: skip
 _FIXED: Any = {"svg.fonttype": "none", "svg.hashsalt": "fakempi", "pdf.fonttype": 42, "savefig.dpi": 300}
 
 
 @contextmanager
 def styled(style: str = "") -> Iterator[None]:
-    """Use one of `OWN_STYLES` in a `with` block, or on top of ours a style of matplotlib or the path of a `.mplstyle` file.
+    """Use a style in a `with` block: `paper`, the default, or `slides`, with large type and thick lines.
 
-    Raises OSError if there is no such style.
+    On top of ours, it may be a style of matplotlib or the path of a `.mplstyle` file. Raises OSError if there is none.
     """
     other: Any = {"": {}, "paper": {}, "slides": _SLIDES}.get(style, style)
     # matplotlib.style reports names and paths that do not exist as OSError.

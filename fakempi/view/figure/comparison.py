@@ -18,9 +18,8 @@ from fakempi.view.comparison import BOUND, MEASURED_SUFFIX, Chart, Series, coinc
 from fakempi.view.figure.canvas import COLUMN, scale, styled
 from fakempi.view.figure.curves import Curves, curves_of
 from fakempi.view.figure.ticks import integer_limits, label_log_axis, label_number
-from fakempi.view.numbers import bytes_in_words, count
+from fakempi.view.numbers import bytes_in_words, count, time_unit
 
-_UNITS = ((1e-6, 1e-9, "ns"), (1e-3, 1e-6, "µs"), (1.0, 1e-3, "ms"), (float("inf"), 1.0, "s"))
 PANEL, LOWER_PANEL, RATIO, LINE, CHARACTER = 2.4, 1.8, 0.9, 0.14, 0.052
 """Inches: the height of a panel, of one of several below each other, of a panel of ratios, and of a line of text, and the
 width of a character."""
@@ -52,10 +51,6 @@ def comparison_figure(
     ----------
     panels
         One per table; every panel has two or more points.
-    width
-        Inches.
-    style
-        `paper`, `slides`, a style of matplotlib, or the path of a `.mplstyle` file.
     speedup_over
         The name of an algorithm: draw its time divided by the time of each algorithm, instead of the times.
     ratios
@@ -79,7 +74,8 @@ def comparison_figure(
         lines = sum(entry.count("\n") + 1 for entry in entries.values()) / columns + len(notes)
         lines += len(wrap(common, shape.line))
         height = (LOWER_PANEL if shape.down > 2 else PANEL) + RATIO * ratios
-        tall = shape.down * height * _vertical_scale() + LINE * (ceil(lines) + 1) * scale()
+        # Large type on a slide needs higher panels, but a slide is wide.
+        tall = shape.down * height * scale() ** 0.75 + LINE * (ceil(lines) + 1) * scale()
         figure = Figure(figsize=(width, tall), layout="constrained")
         unit, label = (1.0, f"speedup over {speedup_over}") if speedup_over else _time_axis(curves, series)
         _draw_panels(figure, curves, series, titles, shape, unit, label, ratios)
@@ -96,11 +92,6 @@ def _shape(panels: int, width: float) -> Shape:
     return Shape(across, ceil(panels / across), int((width - 0.5) / character), int((width / across - 0.5) / character))
 
 
-def _vertical_scale() -> float:
-    """Return the factor of heights: large type on a slide needs higher panels, but a slide is wide."""
-    return float(scale() ** 0.75)
-
-
 def shared_title(titles: Sequence[str]) -> tuple[str, list[str]]:
     """Return the parts that all titles have in common, and what is left of each title; nothing in common of one title."""
     parts = [title.split(", ") for title in titles]
@@ -111,11 +102,6 @@ def shared_title(titles: Sequence[str]) -> tuple[str, list[str]]:
     if not all(left):
         return "", list(titles)
     return ", ".join([*parts[0][:start], *parts[0][len(parts[0]) - end :]]), left
-
-
-def time_unit(least: float) -> tuple[float, str]:
-    """Return the unit of time, in seconds and by name, in which the smallest time of a figure is at least 1."""
-    return next((unit, name) for limit, unit, name in _UNITS if least < limit)
 
 
 def _time_axis(curves: Curves, series: Sequence[Series]) -> tuple[float, str]:

@@ -41,18 +41,8 @@ class Map(NamedTuple):
 def heatmap_figure(maps: Sequence[Map], *, width: float, style: str = "", speedup_over: str = "") -> Figure:
     """Return a figure with a panel for each map; a letter and a color identify the fastest algorithm of a cell.
 
-    Of algorithms within a thousandth of the best time, a cell shows the one that is in most cells.
-
-    Parameters
-    ----------
-    maps
-        One or more maps.
-    width
-        Inches.
-    style
-        `paper`, `slides`, a style of matplotlib, or the path of a `.mplstyle` file.
-    speedup_over
-        The name of an algorithm: a cell also has its time divided by that of the fastest.
+    Of algorithms within a thousandth of the best time, a cell shows the one that is in most cells. With `speedup_over`, the
+    name of an algorithm, a cell also has the time of that algorithm divided by that of the fastest.
     """
     with styled(style):
         winners = _winners([cell for each in maps for cell in each.cells.values()])

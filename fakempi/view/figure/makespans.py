@@ -8,8 +8,8 @@ from textwrap import wrap
 from matplotlib.figure import Figure
 
 from fakempi.view.figure.canvas import COLORS, scale, styled
-from fakempi.view.figure.comparison import CHARACTER, LINE, time_unit
-from fakempi.view.numbers import seconds
+from fakempi.view.figure.comparison import CHARACTER, LINE
+from fakempi.view.numbers import seconds, time_unit
 
 BAR, GAP = 0.2, 0.14
 """Inches: the height of a bar, and the space between two groups."""
@@ -28,10 +28,6 @@ def makespan_figure(
         The modeled times by algorithms, one for each machine; None for algorithms that reject a call.
     machines
         Names of the machines, for the legend; one machine is named in the title.
-    width
-        Inches.
-    style
-        `paper`, `slides`, a style of matplotlib, or the path of a `.mplstyle` file.
     """
     with styled(style):
         names, group = list(times), BAR * len(machines) + GAP

@@ -62,8 +62,6 @@ def run_figure(
         One or more runs.
     views
         Names out of `VIEWS`; several runs have timelines only.
-    width
-        Inches.
     marks
         Places in timelines to point out.
     """

@@ -67,14 +67,7 @@ class _Node:
 def tree_figure(summaries: Sequence[Summary], title: str, notes: Sequence[str], *, width: float, style: str = "") -> Figure:
     """Return a figure of a tree from left to right: each fork is a choice, each leaf a schedule; failing ones are thick.
 
-    Parameters
-    ----------
-    summaries
-        The runs.
-    title, notes
-        Texts above and below.
-    width
-        Inches.
+    `title` is a text above the tree, and `notes` are texts below it.
     """
     with styled(style):
         shown = _shown(summaries)

@@ -20,6 +20,7 @@ from fakempi.view.figure.arrows import Sketch, draw_messages, draw_waits, label_
 from fakempi.view.figure.canvas import scale
 from fakempi.view.figure.collectives import label_collectives
 from fakempi.view.figure.ticks import label_linear_axis
+from fakempi.view.numbers import time_unit
 from fakempi.view.rows import begins, names, rows_of
 
 BLUE, AMBER, GREEN, RED = (COLORS[name] for name in ("blue", "bright_yellow", "green", "red"))
@@ -33,7 +34,6 @@ BAR = 0.9
 """Height of a bar, in rows."""
 BLOCKED_END = 1.35
 """Time to which blocked ranks are shown, relative to that of the deadlock, so that its cycle has room."""
-_UNITS = ((1e-6, 1e-9, "ns"), (1e-3, 1e-6, "µs"), (1.0, 1e-3, "ms"), (float("inf"), 1.0, "s"))
 
 
 class Mark(NamedTuple):
@@ -50,7 +50,7 @@ def draw_mark(ax: Axes, mark: Mark, trace: Columns, ranks: Sequence[int] | None,
     row = next((row for row, group in enumerate(groups) if mark.rank in group), None)
     if row is None:
         return
-    unit = next(unit for limit, unit, _ in _UNITS if end < limit)
+    unit, _ = time_unit(end)
     time = min(end if mark.time is None else mark.time, end)
     ax.plot(
         [time / unit], [row], marker="X", markersize=8 * scale(), color=RED, markeredgecolor="white", zorder=6,
@@ -85,7 +85,7 @@ def draw_timeline(
     groups = rows_of(trace, ranks, "timeline", MOST_ROWS)
     timeless = end <= start  # all events are at time 0
     end = start + 1e-6 if timeless else end
-    unit, name = next((unit, name) for limit, unit, name in _UNITS if end < limit)
+    unit, name = time_unit(end)
     sketch = Sketch(*size, start, end, len(groups))
     handles: list[Patch | Line2D] = [*_draw_states(ax, trace, groups, start, end, unit)]
     handles += draw_messages(ax, trace, groups, sketch, unit)

@@ -10,8 +10,8 @@ function make(tag, properties = {}, ...children) {
   return made;
 }
 
-/** Expressions in a text: a call, a time, a place, a rank or a tag, a number with its unit. */
-const EXPRESSION = new RegExp([/[\w.]+\([^()\n]*\)/, /\bt = [\d.e+-]*\d(?: s\b)?/, /(?:at )?[^\s()]+:\d+/, /(?:ranks?|tag) \d[\d-]*/,
+/** Expressions in a text: a call (with parentheses in its arguments), a time, a place, a rank or a tag, a number with its unit. */
+const EXPRESSION = new RegExp([/[\w.]+\((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))*\)/, /\bt = [\d.e+-]*\d(?: s\b)?/, /(?:at )?[^\s()]+:\d+/, /(?:ranks?|tag) \d[\d-]*/,
   /\d[\d.,]*(?:e[+-]?\d+)?(?: (?:[kMGTPE]?B|[mµn]?s|bytes?|messages?|ranks?)\b)?/].map(each => each.source).join("|"), "g");
 
 /** A text as nodes; a line does not end within an expression unless the expression is longer than the line. */

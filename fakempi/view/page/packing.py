@@ -24,7 +24,9 @@ def packed(head: Mapping[str, Any], columns: Mapping[str, Column]) -> str:
     kinds = {name: "d" if column.dtype.kind == "f" else "i" for name, column in columns.items()}
     listed = [[name, len(column), kinds[name]] for name, column in columns.items()]
     text = json.dumps({**head, "columns": listed}, allow_nan=False).encode()
-    parts = [_floats(column) if kinds[name] == "d" else _integers(column) for name, column in columns.items()]
+    parts = [
+        _planes(column.astype("<f8")) if kinds[name] == "d" else _integers(column) for name, column in columns.items()
+    ]
     return b64encode(zlib.compress(b"".join((len(text).to_bytes(4, "little"), text, *parts)), 5)).decode()
 
 
@@ -32,10 +34,6 @@ def _integers(column: Column) -> bytes:
     """Return the differences as unsigned 32-bit integers; they may overflow, as the sums that restore the values do."""
     wide = column.astype(np.int64)
     return _planes(np.diff(wide, prepend=0).astype(np.uint64).astype("<u4"))
-
-
-def _floats(column: Column) -> bytes:
-    return _planes(column.astype("<f8"))
 
 
 def _planes(column: Column) -> bytes:

@@ -94,9 +94,7 @@ def test_a_case_is_checked() -> None:
 
 def test_python_m_collectives_lists_all_algorithms() -> None:
     """One line per algorithm, and the meaning of the symbols."""
-    done = subprocess.run(
-        [sys.executable, "-m", "collectives"], capture_output=True, text=True, check=True, timeout=270
-    )
+    done = subprocess.run([sys.executable, "-m", "collectives"], capture_output=True, text=True, check=True, timeout=270)
     lines = done.stdout.splitlines()
     assert lines[0].split()[:2] == ["operation", "algorithm"]
     named = [[*([] if a.kind in ("intra", a.operation) else [a.kind]), a.operation, a.name] for a in CATALOGUE]

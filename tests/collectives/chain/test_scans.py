@@ -46,9 +46,7 @@ def test_double_scans_equal_the_sequential_result(order: list[int]) -> None:
         own = matrix(chain.rank + 2)
         inclusive = double_scan(chain, own, own, times)
         exclusive = double_exclusive_scan(chain, own, own, times)
-        return [
-            part if part is None else part.tolist() for part in (*inclusive, *exclusive, allreduce(chain, own, times))
-        ]
+        return [part if part is None else part.tolist() for part in (*inclusive, *exclusive, allreduce(chain, own, times))]
 
     values = [matrix(rank + 2) for rank in range(len(order))]
     before = folded(values)

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from collectives.patterns.folding import Fold
+from collectives.patterns.halving import span
 from collectives.patterns.pairs.rounds import pair_rounds, partner
-from collectives.patterns.rabenseifner import span
 from collectives.verification.reduction_ops import compose
 from tests.helpers.loops import for_each
 

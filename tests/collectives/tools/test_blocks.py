@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from collectives.patterns.pairs.blocks import check_block_count, copies_for_others
 from collectives.patterns.reductions import check_blocks, equal_blocks
-from collectives.tools.blocks import Layout, copy_of, cut, load, required, scratch, segments
+from collectives.tools.blocks import Layout, copy_of, cut, load, required, segments, spare_memory
 
 
 @given(st.integers(0, 500), st.integers(1, 40))
@@ -51,8 +51,8 @@ def test_scratch_has_the_type_of_the_given_buffer() -> None:
         def __getitem__(self, part: slice) -> None: ...
         def __setitem__(self, part: slice, value: object) -> None: ...
 
-    assert scratch(np.zeros(3, "int16"), 5).dtype == np.dtype("int16")
-    assert scratch(Phantom(), 5) == "a phantom of 5"
+    assert spare_memory(np.zeros(3, "int16"), 5).dtype == np.dtype("int16")
+    assert spare_memory(Phantom(), 5) == "a phantom of 5"
 
 
 def test_error_messages_name_the_numbers() -> None:

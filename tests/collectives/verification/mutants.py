@@ -11,7 +11,7 @@ import numpy as np
 from collectives import Algorithm, Case, UnsupportedCaseError, find
 from collectives.catalogue.conditions import commutative_only
 from collectives.catalogue.schedule import Round, Transfer
-from collectives.tools.blocks import Layout, scratch
+from collectives.tools.blocks import Layout, spare_memory
 from collectives.tools.messages import exchange, receive, send
 
 
@@ -65,7 +65,7 @@ def one_by_one(comm: Any, outgoing: Any, dest: int, incoming: Any, source: int, 
 def in_turn(comm: Any, outgoing: Any, dest: int, incoming: Any, source: int, tag: int) -> None:
     """Odd ranks receive first: correct without buffering, but slower than an exchange."""
     if comm.Get_rank() % 2:
-        receive(comm, kept := scratch(incoming, incoming.size), source, tag)
+        receive(comm, kept := spare_memory(incoming, incoming.size), source, tag)
         send(comm, outgoing, dest, tag)
         incoming[0 : incoming.size] = kept
     else:
@@ -125,7 +125,7 @@ def allreduce(comm: Any, sendbuf: Any, recvbuf: Any, *, op: Any, tag: int = 0, f
     if rank:
         send(comm, recvbuf, 0, tag)
     for other in range(1, p if rank == 0 else 1):
-        received = scratch(recvbuf, recvbuf.size)
+        received = spare_memory(recvbuf, recvbuf.size)
         receive(comm, received, other, tag)
         if received.size and flip:
             op.Reduce_local(received, recvbuf)

@@ -10,7 +10,8 @@ import re
 import sys
 from argparse import ArgumentParser, Namespace
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -134,6 +135,19 @@ def check(name: str, count: int, prepare: Prepare, directory: str, show: int) ->
     return found
 
 
+@contextmanager
+def empty_directory() -> Iterator[str]:
+    """Work in a new directory that contains the mutant and the files that commands need."""
+    before = os.getcwd()
+    with TemporaryDirectory() as directory:
+        os.chdir(directory)
+        Path("mpi_course").mkdir()
+        for name, data in support_files().items():
+            Path(name).write_bytes(data)
+        yield os.path.realpath(directory)
+        os.chdir(before)
+
+
 def main() -> int:
     """Try all kinds; returns the exit code."""
     parser = ArgumentParser("python -m tests.fuzz.files")
@@ -142,22 +156,15 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--show", type=int, default=3, help="problems to print of each kind; over 100: also the sentences")
     options = parser.parse_args()
-    before, found, kinds = os.getcwd(), Counter[str](), 0
-    with TemporaryDirectory() as directory:
-        os.chdir(directory)
-        Path("mpi_course").mkdir()
-        for name, data in support_files().items():
-            Path(name).write_bytes(data)
-        makers: dict[str, Callable[[int, int], Prepare]] = {kind.name: partial(of_files, kind) for kind in KINDS}
-        makers |= {name: partial(of_texts, name) for name in TEXTS}
-        for name, make in makers.items():
-            if name.startswith(options.kinds):
-                kinds += 1
-                prepare = make(options.seed, options.count)
-                found += check(name, options.count, prepare, os.path.realpath(directory), options.show)
-                Path("pyproject.toml").unlink(missing_ok=True)
-        found["code"] += os.path.exists("pwned")
-        os.chdir(before)
+    found, kinds = Counter[str](), 0
+    makers: dict[str, Callable[[int, int], Prepare]] = {kind.name: partial(of_files, kind) for kind in KINDS}
+    makers |= {name: partial(of_texts, name) for name in TEXTS}
+    for name, make in makers.items():
+        if name.startswith(options.kinds):
+            kinds += 1
+            with empty_directory() as directory:  # a replay reads the comments of a work.py that an earlier kind has left
+                found += check(name, options.count, make(options.seed, options.count), directory, options.show)
+                found["code"] += os.path.exists("pwned")
     sys.stdout.write(
         f"{kinds} kinds of files, {kinds * options.count} mutants: {found['traceback']} tracebacks, "
         f"{found['code']} ran code, {found['words']} without a sentence, "

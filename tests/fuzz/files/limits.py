@@ -24,7 +24,7 @@ from unittest.mock import patch
 from tests.fuzz.files.watching import Watch
 
 SECONDS, MEGABYTES = 2.0, 500
-"""The limits of one file."""
+"""The limits of one file of at most 1 MB; a longer one has more time, in proportion to its length."""
 
 REFERENCE = 0.07
 """Seconds of the loop in `_slowness` on the machine of the tests; CPU time is longer while other programs use the caches."""
@@ -108,7 +108,8 @@ def _measured(index: int, prepare: Prepare, watch: Watch) -> Outcome:
         seconds /= _slowness()
     megabytes = _memory("VmHWM") - before
     signal.alarm(0)
-    if seconds > SECONDS and not problem:
+    length = max((entry.stat().st_size for entry in os.scandir()), default=0)
+    if seconds > SECONDS * max(1.0, length / 1e6) and not problem:
         problem = "slow"
     if megabytes > MEGABYTES:
         problem = "large"

@@ -16,6 +16,7 @@ from fakempi.errors.classes import ERR_TYPE
 from fakempi.mpi.base import constants as c
 from fakempi.mpi.base.current import os_thread
 from fakempi.mpi.datatypes import predefined as MPI
+from fakempi.mpi.datatypes.basic import NAMED
 from fakempi.mpi.datatypes.datatype import Datatype
 from fakempi.mpi.datatypes.predefined import from_code, from_dtype
 from tests.helpers.loops import for_each
@@ -100,6 +101,11 @@ def test_unsupported_types_are_null() -> None:
     """As in mpi4py, whose MPI may lack them: the names exist."""
     for name in ("BFLOAT16_T", "INTEGER16", "LOGICAL1", "COMPLEX4"):
         assert MPI.BY_NAME[name] == MPI.DATATYPE_NULL
+
+
+def test_predefined_types_have_their_names() -> None:
+    """The module assigns all of them at once: each name is that of its definition."""
+    assert {name: MPI.BY_NAME[name]._definition for name in NAMED} == NAMED
 
 
 def test_fortran_kinds_are_found_by_precision() -> None:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fakempi.apps.cli.comparison.tables import ranks_of, size_label, title_of
-from fakempi.apps.cli.extras import check_figure
+from fakempi.apps.cli.comparison.tables import by_distribution, ranks_of, size_label, title_of
+from fakempi.apps.cli.extras import check_figure, save_figure
 from fakempi.apps.compare.sweep import DEFAULT, Contender, Sweep, contenders
 from fakempi.apps.compare.timing import CaseTime
 from fakempi.core import options as parse
@@ -65,14 +64,14 @@ def with_base(name: str, among: list[Contender], operation: str, kind: str, cost
 
 def draw(charts: Sequence[Chart], sweeps: Sequence[Sweep], options: Namespace, width: float) -> None:
     """Write the figure."""
-    from fakempi.view.figure.canvas import write
     from fakempi.view.figure.comparison import comparison_figure
     from fakempi.view.figure.heatmap import heatmap_figure
 
     base, style = options.speedup_over, options.figure_style
     try:
         if options.layout == "heatmap":
-            figure = heatmap_figure(_maps(sweeps, options), width=width, style=style, speedup_over=base)
+            maps = [_map(group, options) for group in by_distribution(sweeps)]
+            figure = heatmap_figure(maps, width=width, style=style, speedup_over=base)
         else:
             panels = [chart for chart in charts if chart.plottable()]
             if not panels:
@@ -83,18 +82,11 @@ def draw(charts: Sequence[Chart], sweeps: Sequence[Sweep], options: Namespace, w
             figure = comparison_figure(panels, width=width, style=style, speedup_over=base, ratios=options.ratio_panel)
     except TraceError as error:
         raise parse.usage_error(f"--figure: {error}") from None
-    write(figure, Path(options.figure), style)
-
-
-def _maps(sweeps: Sequence[Sweep], options: Namespace) -> list[Map]:
-    """Return the contents of a map for each distribution, from the columns of all its tables."""
-    groups: dict[str, list[Sweep]] = {}
-    for sweep in sweeps:
-        groups.setdefault(sweep.distribution, []).append(sweep)
-    return [_map(group, options) for group in groups.values()]
+    save_figure(figure, options)
 
 
 def _map(sweeps: Sequence[Sweep], options: Namespace) -> Map:
+    """Return the contents of a map, from the columns of all tables of a distribution."""
     from fakempi.view.figure.heatmap import Map
 
     columns = [column for sweep in sweeps for column in sweep.columns]

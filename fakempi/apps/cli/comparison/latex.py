@@ -6,7 +6,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 
 from collectives.trials.cases import UNSIZED
-from fakempi.apps.cli.comparison.tables import size_label, title_of
+from fakempi.apps.cli.comparison.tables import by_distribution, size_label, title_of
 from fakempi.apps.compare.sweep import Column, Sweep
 from fakempi.view.latex import ABREAST, Best, best_table
 from fakempi.view.numbers import bytes_in_words, seconds
@@ -14,10 +14,7 @@ from fakempi.view.numbers import bytes_in_words, seconds
 
 def latex(sweeps: Sequence[Sweep], options: Namespace) -> str:
     """Return a table for each distribution: the fastest algorithm and its time for each size and number of ranks."""
-    groups: dict[str, list[Sweep]] = {}
-    for sweep in sweeps:
-        groups.setdefault(sweep.distribution, []).append(sweep)
-    return "\n".join(_table(group, options) for group in groups.values())
+    return "\n".join(_table(group, options) for group in by_distribution(sweeps))
 
 
 def _table(sweeps: Sequence[Sweep], options: Namespace) -> str:

@@ -118,6 +118,12 @@ def _title(sweep: Sweep, x_is_bytes: bool, options: Namespace) -> str:
     return title_of(sweep, fixed, options)
 
 
+def by_distribution(sweeps: Sequence[Sweep]) -> list[list[Sweep]]:
+    """Return the sweeps of each distribution of block sizes."""
+    names = dict.fromkeys(sweep.distribution for sweep in sweeps)
+    return [[sweep for sweep in sweeps if sweep.distribution == name] for name in names]
+
+
 def size_label(operation: str) -> str:
     """Return the label of an axis of sizes."""
     size = "size of the message" if operation in WHOLE else "size of a block"

@@ -53,10 +53,6 @@ def _files(typed: TypedValue) -> Iterable[Candidate]:
     return [FILES]
 
 
-def _commands(typed: TypedValue) -> Iterable[Candidate]:
-    return commands(make_parser())
-
-
 def commands(parser: ArgumentParser) -> Iterator[Candidate]:
     """Yield the commands with the texts that `fakempi --help` shows."""
     for action in parser._actions:
@@ -149,29 +145,15 @@ def _distributions(typed: TypedValue) -> Iterator[Candidate]:
 
 
 def _kinds(typed: TypedValue) -> Iterable[Candidate]:
+    """Rules of `fakempi lint`, and for `fakempi explain` kinds of findings, too."""
     from fakempi.apps.lint.rules.catalogue import TITLES
     from fakempi.core.reports.findings import KINDS
 
-    return [*KINDS.items(), *TITLES.items()]
+    return TITLES.items() if typed.command == "lint" else [*KINDS.items(), *TITLES.items()]
 
 
-def _codes(typed: TypedValue) -> Iterable[Candidate]:
-    from fakempi.apps.lint.rules.catalogue import TITLES
-
-    return TITLES.items()
-
-
-def _in_the_help(typed: TypedValue) -> Iterable[Candidate]:
-    """Names that the help of an option lists."""
-    return [(name, "") for name in str(typed.action.help).split(", ")]
-
-
-def _formats(typed: TypedValue) -> Iterable[Candidate]:
-    return [(name, "") for name in ("text", "json", "json:")]
-
-
-def _comparisons(typed: TypedValue) -> Iterable[Candidate]:
-    return [(name, "") for name in ("output", "lines", "none", "across")]
+def _one_of(*names: str) -> Values:
+    return lambda typed: [(name, "") for name in names]
 
 
 BY_NAME: dict[tuple[str, str], Values] = {
@@ -183,11 +165,11 @@ BY_NAME: dict[tuple[str, str], Values] = {
     ("run", "algorithms"): _requests,
     ("check", "algorithms"): _requests,
     ("replay", "algorithms"): _requests,
-    ("check", "compare"): _list_of(_comparisons),
-    ("run", "findings"): _formats,
-    ("lint", "select"): _list_of(_codes),
-    ("lint", "ignore"): _list_of(_codes),
-    ("view", "what"): _list_of(_in_the_help),
+    ("check", "compare"): _list_of(_one_of("output", "lines", "none", "across")),
+    ("run", "findings"): _one_of("text", "json", "json:"),
+    ("lint", "select"): _list_of(_kinds),
+    ("lint", "ignore"): _list_of(_kinds),
+    ("view", "what"): _list_of(lambda typed: [(name, "") for name in str(typed.action.help).split(", ")]),
     ("verify", "algorithm"): _operation_and_name,
     ("schedule", "source"): _operation_and_name,
     ("schedule", "operation"): _operations,
@@ -199,7 +181,7 @@ BY_METAVAR: dict[str, Values] = {
     **dict.fromkeys(("FILE", "DIR", "TRACE", "script.py [arguments]", "None"), _files),
     **dict.fromkeys(("F", "FROM..TO", "K", "LIST", "MIB", "N", "NAME", "PAGE", "PATTERN", "PERCENT", "R"), _nothing),
     **dict.fromkeys(("R@K", "R@T", "RANK", "S", "SECONDS", "SIZE", "TOKEN", "TYPE", "W"), _nothing),
-    "COMMAND": _commands,
+    "COMMAND": lambda typed: commands(make_parser()),
     "KIND": _kinds,
     "MODEL": _cost_models,
 }

@@ -13,14 +13,13 @@ from rich.console import Console
 from fakempi.apps.cli.console import print_command, print_text
 from fakempi.apps.cli.disturbances.cases import DisturbedCase, deaths
 from fakempi.apps.cli.disturbances.judging import Observed, claims_fault_tolerance, failure_of, observe
+from fakempi.apps.cli.rank_counts.results import CLEAN, FAILS, SO_FAR
 from fakempi.apps.cli.running import report_failure
 from fakempi.apps.cli.searches.recorded_input import RecordedInput
 from fakempi.errors import DeadlockError, RankError, RunTimeoutError
 from fakempi.errors.plurals import counted
 from fakempi.extensions.disturbance import Disturbance
 from fakempi.isolation import Program
-
-CLEAN, FAILS, SO_FAR = 0, 1, 4
 
 
 class DisturbedCheck:

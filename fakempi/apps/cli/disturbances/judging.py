@@ -92,13 +92,11 @@ def failure_of(case: DisturbedCase, observed: Observed, undisturbed: Observed, t
 
 def _changed(observed: Observed, undisturbed: Observed, compares_output: bool) -> str:
     """Return what has changed on the ranks that have not died; empty if nothing has."""
-    dead = observed.disturbance.dead
-    if not dead and (difference := first_difference(undisturbed.results, observed.results)):
-        return f"result {difference.where} is {difference.right!r} instead of {difference.left!r}"
-    if compares_output:
-        for rank in sorted({*undisturbed.output, *observed.output} - dead):
-            if observed.output.get(rank) != undisturbed.output.get(rank):
-                return f"the output of rank {rank} differs"
-        if difference := first_difference(undisturbed.results, observed.results):
-            return f"result {difference.where} is {difference.right!r} instead of {difference.left!r}"
-    return ""
+    dead, difference = observed.disturbance.dead, first_difference(undisturbed.results, observed.results)
+    changed = f"result {difference.where} is {difference.right!r} instead of {difference.left!r}" if difference else ""
+    if not compares_output or (changed and not dead):
+        return "" if dead else changed
+    for rank in sorted({*undisturbed.output, *observed.output} - dead):
+        if observed.output.get(rank) != undisturbed.output.get(rank):
+            return f"the output of rank {rank} differs"
+    return changed

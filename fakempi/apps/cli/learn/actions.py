@@ -12,7 +12,8 @@ from tempfile import TemporaryDirectory
 
 from rich.text import Text
 
-from fakempi.apps.cli.learn.screen import WIDEST, prose, wrapped
+from fakempi.apps.cli.console import prose
+from fakempi.apps.cli.learn.screen import WIDEST, wrapped
 from fakempi.apps.course.course import Exercise
 from fakempi.apps.course.student_directory import StudentDirectory
 from fakempi.errors.plurals import counted
@@ -33,7 +34,8 @@ def ranks_of(exercise: Exercise) -> int:
 def run_output(exercise: Exercise, file: Path, width: int) -> list[Text]:
     """Run the student's program as the command in the text does; return the command and the output."""
     ranks = str(ranks_of(exercise))
-    head = Text(f"  fakempi run -n {ranks} {file}", "green")
+    shown = file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
+    head = Text(f"  fakempi run -n {ranks} {shown}", "green")
     out = _fakempi(["run", "-n", ranks, "--timeout", str(SECONDS), file.name], file.parent, width)
     lines = out.rstrip().splitlines() or ["(no output)"]
     return [head, *(part for line in lines for part in wrapped(Text.from_ansi(line), width))]

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
+from fakempi.apps.cli.console import prose
 from fakempi.apps.course.course import Exercise
 from fakempi.apps.course.judge import CheckResult
 from fakempi.core.reports.findings import KINDS
@@ -106,14 +107,6 @@ def task(exercise: Exercise, width: int) -> list[Text]:
     first = next((index for index, text in enumerate(paragraphs) if text.startswith("Your task")), 0)
     chosen = [text for text in paragraphs[first:] if not text.startswith(("See", "    "))]
     return [line for text in chosen for line in wrapped(prose(text), min(width, WIDEST))]
-
-
-def prose(paragraph: str) -> Text:
-    """Return a paragraph in which text in backticks has the style of code."""
-    text = Text()
-    for index, part in enumerate(" ".join(paragraph.split()).split("`")):
-        text.append(part, "cyan" if index % 2 else "")
-    return text
 
 
 def wrapped(text: Text, width: int, mark: Text | None = None) -> list[Text]:

@@ -23,7 +23,7 @@ from rich.text import Text
 from collectives import Case
 from fakempi import __version__
 from fakempi.apps.cli.console import console, error_console
-from fakempi.apps.cli.extras import check_figure
+from fakempi.apps.cli.extras import check_figure, check_writable
 from fakempi.apps.cli.machines.fit_figure import write_figure
 from fakempi.apps.compare.gap_inference import TreeTime, infer_gap
 from fakempi.apps.compare.measurements import read_measurements, requests
@@ -96,9 +96,7 @@ def calibrate(options: Namespace) -> int:
 
 def _check_outputs(options: Namespace) -> float:
     """Return the width of the figure; raise an error before anything is measured if an output file cannot be written."""
-    for path in (options.output, options.csv):
-        if path and path != "-" and not Path(path).absolute().parent.is_dir():
-            raise parse.usage_error(f"{path} cannot be written: there is no directory {Path(path).parent}.")
+    check_writable(options.output, options.csv)
     return check_figure(options) if options.figure else 0.0
 
 

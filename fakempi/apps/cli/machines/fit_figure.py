@@ -5,8 +5,8 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Sequence
 from itertools import pairwise
-from pathlib import Path
 
+from fakempi.apps.cli.extras import save_figure
 from fakempi.core.network.models.multi_level import PiecewiseLinear
 from fakempi.machines.calibration import Calibration
 from fakempi.machines.samples import Sample
@@ -18,7 +18,6 @@ STEPS = 8
 def write_figure(calibration: Calibration, samples: Sequence[Sample], options: Namespace, width: float) -> None:
     """Write the figure; `width` is in inches. Empty messages are omitted, since a logarithmic axis has no 0."""
     from fakempi.view.figure.calibration import FitPanel, calibration_figure  # matplotlib is optional, and slow to import
-    from fakempi.view.figure.canvas import write
 
     panels = []
     for report in calibration.levels:
@@ -28,8 +27,7 @@ def write_figure(calibration: Calibration, samples: Sequence[Sample], options: N
         held_out = list(zip(report.held_out.sizes, report.held_out.residuals, strict=True))
         title = f"level {report.name}: error {report.held_out.median:.1%}, Hockney's model {report.hockney.median:.1%}"
         panels.append(FitPanel(title, measured, pieces, held_out))
-    figure = calibration_figure(panels, width=width, style=options.figure_style)
-    write(figure, Path(options.figure), options.figure_style)
+    save_figure(calibration_figure(panels, width=width, style=options.figure_style), options)
 
 
 def _curve(cost: PiecewiseLinear, least: int, most: int) -> list[list[tuple[int, float]]]:

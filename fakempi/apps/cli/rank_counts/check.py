@@ -13,14 +13,14 @@ from time import monotonic
 from rich.console import Console
 
 from fakempi.apps.cli.console import console, print_command, print_text
-from fakempi.apps.cli.interrupts import INTERRUPTED, TERMINATED, Terminated, terminable
+from fakempi.apps.cli.interrupts import terminable, verb_and_code
 from fakempi.apps.cli.rank_counts.across import AcrossNumbers, compares_across
 from fakempi.apps.cli.rank_counts.budget import Budget
 from fakempi.apps.cli.rank_counts.parsing import numbers_of
 from fakempi.apps.cli.rank_counts.refusal import may_refuse, refusal
 from fakempi.apps.cli.rank_counts.results import FAILS, NumberResult, exit_code, verdict
 from fakempi.apps.cli.searches.recorded_input import RecordedInput, restored_input
-from fakempi.apps.cli.searches.report import MAX_SHOWN, check_files, report_failures, write_figure
+from fakempi.apps.cli.searches.report import check_files, report_failures, runs_so_far, write_figure
 from fakempi.apps.cli.searches.search import explored
 from fakempi.apps.cli.workers import workers
 from fakempi.errors.plurals import counted
@@ -90,8 +90,11 @@ class NumberedCheck:
         if not any(result.kind == "fails" for result in self.results):
             self.shown = options, script, exploration
         text = f"fails: {exploration.verdict}" if failing else exploration.verdict
-        if not exploration.exhausted and not (failing and options.first):
-            text += _used_up(spent >= runs, runs, seconds is not None and duration >= seconds, seconds or 0.0)
+        if not exploration.exhausted and not (failing and options.first):  # which share of the budget has ended it
+            if seconds is not None and duration >= seconds:
+                text += f"; its part of --seconds was {seconds:.2g}"
+            elif spent >= runs:
+                text += f"; its part of --runs was {runs:,}"
         kind = "fails" if failing else "clean" if exploration.exhausted else "so far"
         if not failing and self.across is not None:
             with restored_input(sys.stdin):
@@ -149,20 +152,9 @@ def check_numbers(command: list[str], options: Namespace) -> int:
     return exit_code(check.results)
 
 
-def _used_up(no_runs: bool, runs: int, no_time: bool, seconds: float) -> str:
-    """Return which share of the budget has ended a search."""
-    if no_time:
-        return f"; its part of --seconds was {seconds:.2g}"
-    return f"; its part of --runs was {runs:,}" if no_runs else ""
-
-
 def _report_interrupt(out: Console, check: NumberedCheck, interrupt: KeyboardInterrupt) -> int:
     """Print how far the searches were; returns the exit code."""
-    terminated = isinstance(interrupt, Terminated)
-    verb = Terminated.verb if terminated else "interrupted"
-    tokens = ", ".join(failure.schedule for failure in check.so_far.failures[:MAX_SHOWN])
-    failing = f", {len(check.so_far.failures)} failing: {tokens}" if tokens else ""
-    schedules = counted(check.so_far.runs, "schedule", ",")
-    print_text(out, f"{verb} on {counted(check.current, 'rank', ',')} after {schedules}{failing}")
+    verb, code = verb_and_code(interrupt)
+    print_text(out, f"{verb} on {counted(check.current, 'rank', ',')} after {runs_so_far(check.so_far)}")
     print_text(out, verdict(check.results, check.numbers))
-    return TERMINATED if terminated else INTERRUPTED
+    return code

@@ -32,23 +32,14 @@ class NumberResult:
 
 def verdict(results: Sequence[NumberResult], requested: Sequence[int], clean: str = "clean") -> str:
     """Return a line on all numbers, by their kind; `clean` is the word for a number without a failure."""
-    of = {
-        kind: [result.nprocs for result in results if result.kind == kind]
-        for kind in ("clean", "so far", "refused", "fails", "not run")
-    }
-    parts, failing = [], of["fails"]
-    if failing:
-        parts.append(f"fails on {on_ranks(failing)}")
-    if of["clean"]:
-        parts.append(f"{clean} on {on_ranks(of['clean'])}")
-    if of["so far"]:
-        parts.append(f"clean so far on {on_ranks(of['so far'])}")
-    if of["refused"]:
-        parts.append(f"refused by the program on {on_ranks(of['refused'])}")
+    of: dict[str, list[int]] = {}
+    for result in results:
+        of.setdefault(result.kind, []).append(result.nprocs)
+    words = {"fails": "fails", "clean": clean, "so far": "clean so far", "refused": "refused by the program"}
+    parts = [f"{word} on {on_ranks(of[kind])}" for kind, word in words.items() if kind in of]
     rest = requested[len(results) :]
-    skipped = sorted([*of["not run"], *rest])
-    if skipped:
-        hint = " (--all runs them)" if failing and rest else ""
+    if skipped := sorted([*of.get("not run", ()), *rest]):
+        hint = " (--all runs them)" if "fails" in of and rest else ""
         parts.append(f"not run on {on_ranks(skipped)}{hint}")
     return "; ".join(parts)
 

@@ -49,7 +49,7 @@ def run_numbers(command: list[str], options: Namespace) -> int:
     codes: dict[str, int] = {}  # kind of result -> exit code of the first number
     code, note = 0, ""
     with restored_input(sys.stdin):
-        next_input = _inputs(options)
+        next_input = RewoundInput(sys.stdin, bool(options.processes or wants_processes()))
         across = None
         if compares_across(options):
             across = AcrossNumbers(partial(script_of, command, options), options, next_input)
@@ -94,11 +94,6 @@ def _check_options(options: Namespace) -> None:
     for name, is_given in given.items():
         if is_given:
             raise parse.usage_error(f"{name} is for a single run, and -n {options.ranks} is for several: use one number.")
-
-
-def _inputs(options: Namespace) -> RewoundInput:
-    """Return what lets the next run read standard input from its beginning."""
-    return RewoundInput(sys.stdin, bool(options.processes or wants_processes()))
 
 
 class RewoundInput:

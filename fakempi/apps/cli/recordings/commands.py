@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from fakempi.apps.cli.console import console
-from fakempi.apps.cli.extras import check_figure
+from fakempi.apps.cli.extras import check_figure, check_writable
 from fakempi.apps.cli.recordings.comparison import draw, show_comparison
 from fakempi.apps.cli.recordings.progress import ReplayProgress
 from fakempi.apps.cli.recordings.records import as_record, comparison_record
 from fakempi.apps.cli.recordings.tables import show
-from fakempi.apps.cli.tuning.commands import placed_cost_model
+from fakempi.apps.cli.tuning import placed_cost_model
 from fakempi.apps.replay.comparing import MachineComparison, compare
 from fakempi.apps.replay.engine import replay
 from fakempi.core import options as parse
@@ -91,9 +91,7 @@ def _check(options: Namespace, machines: dict[str, CostModel]) -> None:
         raise parse.usage_error("--trace is of one replay: omit it, or omit --compare.")
     if not options.scale > 0:
         raise parse.usage_error(f"--scale {options.scale:g}: it must be greater than 0.")
-    for path in (options.json, options.trace):
-        if path and path != "-" and not Path(path).absolute().parent.is_dir():
-            raise parse.usage_error(f"{path} cannot be written: there is no directory {Path(path).parent}.")
+    check_writable(options.json, options.trace)
 
 
 def _write_json(path: str, record: dict[str, Any]) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Sequence
-from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from fakempi.apps.cli.console import print_text
+from fakempi.apps.cli.extras import save_figure
 from fakempi.apps.cli.recordings.tables import name_of, show_remarks, size_of, title
 from fakempi.apps.replay.comparing import MachineComparison, SiteChoice
 from fakempi.recordings.recording import Recording
@@ -92,10 +92,7 @@ def gain_of(choice: SiteChoice, result: MachineComparison) -> tuple[str, float]:
 
 def draw(recording: Recording, results: Sequence[MachineComparison], options: Namespace, width: float) -> None:
     """Write the figure."""
-    from fakempi.view.figure.canvas import write  # matplotlib is optional, and slow to import
-    from fakempi.view.figure.makespans import makespan_figure
+    from fakempi.view.figure.makespans import makespan_figure  # matplotlib is optional, and slow to import
 
-    figure = makespan_figure(
-        title(recording), makespans(results), [result.cost for result in results], width=width, style=options.figure_style
-    )
-    write(figure, Path(options.figure), options.figure_style)
+    machines, style = [result.cost for result in results], options.figure_style
+    save_figure(makespan_figure(title(recording), makespans(results), machines, width=width, style=style), options)

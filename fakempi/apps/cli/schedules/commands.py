@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -18,9 +18,9 @@ from collectives.schedules import Fault, InvalidScheduleError, Schedule, load, r
 from collectives.schedules.errors import VerificationTimeoutError
 from collectives.trials.cases import make_case
 from fakempi.apps.cli.console import console, error_console, print_text
-from fakempi.apps.cli.extras import check_figure
+from fakempi.apps.cli.extras import check_figure, save_figure
 from fakempi.apps.cli.schedules.limits import verified
-from fakempi.apps.cli.schedules.timeline import Simulation, marked, simulate
+from fakempi.apps.cli.schedules.timeline import Simulation, fault_label, marked, simulate
 from fakempi.apps.cli.verifying import find_algorithm
 from fakempi.core import options as parse
 from fakempi.errors import RankError
@@ -98,8 +98,10 @@ def _show(schedule: Schedule, options: Namespace) -> int:
     out, width = console(), check_figure(options) if options.figure else 0.0
     print_text(out, _title(schedule), "bold")
     if sum(map(len, schedule.steps)) <= MOST_STEPS:
-        for line in _listing(schedule):
-            out.print(Text(line), soft_wrap=True)
+        for rank, index, step in schedule:
+            ends = [schedule.place(rank, other).partition(", ")[2] for other in step.after]
+            after = f" (after {'; '.join(ends)})" if ends else ""
+            out.print(Text(f"  {schedule.place(rank, index)}: {step}{after}"), soft_wrap=True)
     simulation = simulate(schedule, parse.cost_model(options.cost))
     faults = _faults(schedule, options)
     if options.figure:
@@ -118,21 +120,16 @@ def _write_figure(
     schedule: Schedule, simulation: Simulation, faults: Sequence[Fault], options: Namespace, width: float
 ) -> None:
     """Write the timeline of a schedule, with a mark at the first fault."""
-    from fakempi.view.figure.canvas import write  # matplotlib is optional, and slow to import
-    from fakempi.view.figure.run import run_figure
+    from fakempi.view.figure.run import run_figure  # matplotlib is optional, and slow to import
     from fakempi.view.figure.timeline import Mark
 
-    marks = []
-    if faults:
-        fault = faults[0]
-        step = schedule.place(fault.rank, fault.step).partition(", ")[2] if fault.step >= 0 else "the result"
-        time = simulation.started.get((fault.rank, fault.step))
-        never = time is None and fault.step >= 0
-        marks.append(Mark(fault.rank, time, f"{fault.kind}: {step}{' never starts' if never else ''}"))
-    figure = run_figure(
-        [simulation.trace], ["timeline"], width=width, titles=[_title(schedule)], style=options.figure_style, marks=marks
-    )
-    write(figure, Path(options.figure), options.figure_style)
+    marks = [
+        Mark(fault.rank, simulation.started.get((fault.rank, fault.step)), fault_label(schedule, fault, simulation))
+        for fault in faults[:1]
+    ]
+    titles, style = [_title(schedule)], options.figure_style
+    figure = run_figure([simulation.trace], ["timeline"], width=width, titles=titles, style=style, marks=marks)
+    save_figure(figure, options)
 
 
 def _faults(schedule: Schedule, options: Namespace) -> list[Fault]:
@@ -144,14 +141,6 @@ def _faults(schedule: Schedule, options: Namespace) -> list[Fault]:
         return []
     except InvalidScheduleError:
         return []
-
-
-def _listing(schedule: Schedule) -> Iterator[str]:
-    """Yield a line for each step."""
-    for rank, index, step in schedule:
-        ends = [schedule.place(rank, other).partition(", ")[2] for other in step.after]
-        after = f" (after {'; '.join(ends)})" if ends else ""
-        yield f"  {schedule.place(rank, index)}: {step}{after}"
 
 
 def _verify(schedule: Schedule, options: Namespace) -> int:

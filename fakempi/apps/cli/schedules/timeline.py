@@ -80,19 +80,25 @@ def _recorded(trace: object) -> Trace:
     return trace
 
 
+def fault_label(schedule: Schedule, fault: Fault, simulation: Simulation) -> str:
+    """Return the kind of a fault and its step, for a mark in a timeline."""
+    if fault.step < 0:
+        return f"{fault.kind}: the result"
+    never = " never starts" * ((fault.rank, fault.step) not in simulation.started)
+    return f"{fault.kind}: {schedule.place(fault.rank, fault.step).partition(', ')[2]}{never}"
+
+
 def marked(schedule: Schedule, fault: Fault, simulation: Simulation, width: int) -> Text:
     """Return the timeline of the ranks around a fault, with a mark where its step starts."""
-    step, end = fault.step, float(shown_end(simulation.trace))
-    time = float(simulation.started.get((fault.rank, step), end))
+    end = float(shown_end(simulation.trace))
+    time = float(simulation.started.get((fault.rank, fault.step), end))
     first = max(0, min(fault.rank - ROWS // 2, schedule.ranks - ROWS))
     ranks = range(first, min(first + ROWS, schedule.ranks))
     lines = timeline(simulation.trace, width=width, height=ROWS, ranks=ranks).split("\n")
     margin = label_width([[rank] for rank in ranks])
     columns = width - margin - 5
     column = margin + min(columns - 1, int(time / end * columns) if end else 0)
-    label = f"{schedule.place(fault.rank, step).partition(', ')[2]}" if step >= 0 else "the result"
-    never = step >= 0 and (fault.rank, step) not in simulation.started
-    label = f"{fault.kind}: {label}{' never starts' if never else ''}"
+    label = fault_label(schedule, fault, simulation)
     text = f"{'^':>{column + 1}} {label}"
     if len(text) > width:
         text = f"{label} ^".rjust(column + 1)

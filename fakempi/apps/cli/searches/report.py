@@ -5,16 +5,16 @@ from __future__ import annotations
 import io
 from argparse import Namespace
 from contextlib import redirect_stderr
-from pathlib import Path
 
 from rich.console import Console
 
 from fakempi.apps.cli.console import print_command, print_text
-from fakempi.apps.cli.extras import check_figure
+from fakempi.apps.cli.extras import check_figure, save_figure
 from fakempi.apps.cli.running import report_failure
 from fakempi.core import options as parse
 from fakempi.core.reports.explain import explained_by
 from fakempi.errors import DeadlockError, RankError, RunTimeoutError
+from fakempi.errors.plurals import counted
 from fakempi.isolation import Program
 from fakempi.modelcheck.search.exploration import Exploration, Failure
 from fakempi.modelcheck.search.progress import SIMPLEST
@@ -95,12 +95,18 @@ def _write_traces(failure: Failure, name: str) -> list[str]:
 
 def write_figure(exploration: Exploration, options: Namespace, width: float) -> None:
     """Write the tree of the schedules that were run."""
-    from fakempi.view.figure.canvas import write  # matplotlib is optional, and slow to import
-    from fakempi.view.figure.schedule_tree import tree_figure
+    from fakempi.view.figure.schedule_tree import tree_figure  # matplotlib is optional, and slow to import
 
     notes = [f"schedule {failure.schedule}: {failure.why}" for failure in exploration.failures[:1] if failure.why]
-    figure = tree_figure(exploration.summaries, exploration.verdict, notes, width=width, style=options.figure_style)
-    write(figure, Path(options.figure), options.figure_style)
+    style = options.figure_style
+    save_figure(tree_figure(exploration.summaries, exploration.verdict, notes, width=width, style=style), options)
+
+
+def runs_so_far(exploration: Exploration) -> str:
+    """Return the number of schedules of a search that was interrupted, and those that fail."""
+    tokens = ", ".join(failure.schedule for failure in exploration.failures[:MAX_SHOWN])
+    failing = f", {len(exploration.failures)} failing: {tokens}" if tokens else ""
+    return f"{counted(exploration.runs, 'schedule', ',')}{failing}"
 
 
 def full_verdict(exploration: Exploration) -> str:

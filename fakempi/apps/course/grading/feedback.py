@@ -33,18 +33,14 @@ def _section(grade: Grade, place: Path) -> str:
     """Return the section of an exercise, and write its page."""
     exercise, verdict = grade.exercise, grade.verdict
     head = f"## {exercise.number:02} {exercise.title}: {grade.points:g} of {grade.max_points:g}"
-    lines = [head, _indented(details_of(grade))]
+    details = "\n".join(f"    {line}" for line in details_of(grade).splitlines())  # code: Markdown interprets other texts
+    lines = [head, details]
     page = place / f"timeline_{exercise.number:02}.html"
     page.unlink(missing_ok=True)
     if verdict is not None and grade.word != PASS and verdict.picture:
         page.write_text(_page(f"{exercise.number:02} {exercise.title}", verdict.picture), encoding="utf-8")
         lines.append(f"[Timeline]({page.name})")
     return "\n\n".join(lines)
-
-
-def _indented(text: str) -> str:
-    """Return a block of code: texts may contain characters that Markdown interprets."""
-    return "\n".join(f"    {line}" for line in text.splitlines())
 
 
 def _page(title: str, picture: str) -> str:

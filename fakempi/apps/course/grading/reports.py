@@ -10,7 +10,6 @@ from typing import Any, TextIO
 from fakempi.apps.course.grading.rows import PASS, Grade, GradeRow
 from fakempi.errors.plurals import counted
 
-FORMATS = ("csv", "gradebook", "gradescope", "prairielearn", "json")
 ONE_STUDENT = ("gradescope", "prairielearn")
 """Formats of one submission."""
 

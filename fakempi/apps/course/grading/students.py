@@ -19,12 +19,9 @@ def students(names: Sequence[str], course: Course) -> list[Path]:
         if not path.is_dir():
             raise course_error(f"the directory {path} does not exist.")
         inside = sorted(each for each in path.iterdir() if each.is_dir() and not each.name.startswith((".", "__")))
-        found += [path] if _has_exercises(path, course) or not inside else inside
+        has_exercises = any(exercise.file_in(path).is_file() for exercise in course)
+        found += [path] if has_exercises or not inside else inside
     return found
-
-
-def _has_exercises(path: Path, course: Course) -> bool:
-    return any(exercise.file_in(path).is_file() for exercise in course)
 
 
 def hidden(directories: Sequence[Path]) -> tuple[Path, ...]:

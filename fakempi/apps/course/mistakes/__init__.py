@@ -6,8 +6,8 @@ in_source   mistakes that are certain from the source
 in_failure  mistakes that are likely for this failure
 
 The order is that of certainty: what the source proves, then the mistakes that the exercise lists in its notes.md (`## If:`),
-then what the failure suggests. A rule returns an empty string if it does not apply. A sentence names the mistake and the
-remedy for this one line; it does not contain the solution of the exercise.
+then what the failure suggests. A rule yields sentences if it applies; the first one counts. A sentence names the mistake and
+the remedy for this one line; it does not contain the solution of the exercise.
 """
 
 from __future__ import annotations
@@ -27,11 +27,10 @@ def find_mistake(text: str, wrong: Wrong, of_exercise: Iterable[tuple[str, str]]
     if wrong.kind == "syntax":
         return syntax_mistake(text)
     evidence = MistakeEvidence(text, wrong)
-    certain = next((found for rule in IN_SOURCE if (found := rule(evidence))), "")
-    if certain:
+    if certain := next((found for rule in IN_SOURCE for found in rule(evidence)), ""):
         return certain
     failure = f"{wrong.kind}: {wrong.sentence}\n{wrong.report}"
     for pattern, sentence in of_exercise:
         if re.search(pattern, failure, re.DOTALL):
             return " ".join(sentence.split())
-    return next((found for rule in IN_FAILURE if (found := rule(evidence))), "")
+    return next((found for rule in IN_FAILURE for found in rule(evidence)), "")

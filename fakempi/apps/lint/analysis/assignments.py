@@ -16,7 +16,9 @@ class AssignmentExecutor(CallEvaluator):
     def bind(self, target: ast.expr, value: AbstractValue) -> None:
         """Assign a value to a target."""
         if isinstance(target, ast.Name):
-            self._bind_name(target.id, value)
+            if target.id in self.now.global_names:
+                self.module[target.id] = self._under_conditions(self.module.get(target.id), value)
+            self.now.variables[target.id] = value
         elif isinstance(target, (ast.Tuple, ast.List)):
             parts = value.items if value.items is not None and len(value.items) == len(target.elts) else None
             each_value = AbstractValue(depends=value.depends)
@@ -27,18 +29,10 @@ class AssignmentExecutor(CallEvaluator):
         elif isinstance(target, ast.Attribute):
             base = self.evaluate(target.value).definition
             if isinstance(base, FileInstance):
-                self._bind_attribute(base, target.attr, value)
+                old = base.attributes.get(target.attr) or base.of.attribute(target.attr)
+                base.attributes[target.attr] = self._under_conditions(old, value)
         elif isinstance(target, ast.Subscript):
             self._bind_element(target, value)
-
-    def _bind_name(self, name: str, value: AbstractValue) -> None:
-        if name in self.now.global_names:
-            self.module[name] = self._under_conditions(self.module.get(name), value)
-        self.now.variables[name] = value
-
-    def _bind_attribute(self, instance: FileInstance, name: str, value: AbstractValue) -> None:
-        old = instance.attributes.get(name) or instance.of.attribute(name)
-        instance.attributes[name] = self._under_conditions(old, value)
 
     def _under_conditions(self, old: AbstractValue | None, value: AbstractValue) -> AbstractValue:
         """Return the value of a variable that is assigned under conditions, which no branch separates."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
+from functools import reduce
 from typing import Any
 
 from fakempi.apps.lint.analysis import formulas, known_names
@@ -18,20 +19,8 @@ STEPS = 30_000
 """Maximum number of evaluated expressions for a function; later calls in it are not followed."""
 EXITS = {"sys.exit", "exit", "quit", "os._exit", "os.abort"}
 PLAIN = {
-    "plain",
-    "text",
-    "bytes",
-    "number",
-    "numbers",
-    "list",
-    "tuple",
-    "dict",
-    "set",
-    "array",
-    "range",
-    "chunks",
-    "request",
-}
+    "plain", "text", "bytes", "number", "numbers", "list", "tuple", "dict", "set", "array", "range", "chunks", "request",
+}  # fmt: skip
 """Kinds of values whose methods make no collective calls."""
 KEEP_LENGTH = {"list", "tuple", "sorted", "reversed", "enumerate", "zip", "map", "set"}
 
@@ -56,22 +45,23 @@ class CallEvaluator(CommEvaluator):
             return self._new_instance(node, target.definition)
         if isinstance(target.definition, (FileFunction, BoundMethod)):
             return self._follow(node, target.definition)
-        arguments = [self.evaluate(each) for each in node.args] + [self.evaluate(each.value) for each in node.keywords]
+        arguments = self._arguments(node)
         name = target.definition if target.kind == "module" else function.id if isinstance(function, ast.Name) else ""
         return self._known_function(node, str(name), arguments)
 
+    def _arguments(self, node: ast.Call) -> list[AbstractValue]:
+        return [self.evaluate(each) for each in (*node.args, *(keyword.value for keyword in node.keywords))]
+
     def _array_method(self, node: ast.Call, base: AbstractValue, function: ast.Attribute) -> AbstractValue:
-        values = [self.evaluate(each) for each in node.args] + [self.evaluate(each.value) for each in node.keywords]
+        values = self._arguments(node)
         if function.attr in ("append", "extend", "add") and isinstance(function.value, ast.Name):
             added = merged(value.depends for value in values)
             if added is not None and (old := self.look_up(function.value.id)) is not None:
                 self.now.variables[function.value.id] = replace(old, depends=merged((old.depends, added)))
-        kind = (
-            base.kind
-            if base.kind in ("array", "text") and function.attr in ("copy", "strip", "lower", "upper", "join")
-            else ""
-        )
-        return AbstractValue(kind or ("plain" if base.kind in PLAIN else ""), depends=base.depends, length=base.length)
+        kind = "plain" if base.kind in PLAIN else ""
+        if base.kind in ("array", "text") and function.attr in ("copy", "strip", "lower", "upper", "join"):
+            kind = base.kind
+        return AbstractValue(kind, depends=base.depends, length=base.length)
 
     def _known_function(self, node: ast.Call, name: str, arguments: list[AbstractValue]) -> AbstractValue:
         top, _, last = name.rpartition(".")
@@ -134,8 +124,7 @@ class CallEvaluator(CommEvaluator):
         if method is not None:
             self._follow(node, BoundMethod(method, instance))
         else:
-            for each in (*node.args, *(keyword.value for keyword in node.keywords)):
-                self.evaluate(each)
+            self._arguments(node)
         return instance
 
     def call_method(self, method: BoundMethod, node: ast.AST) -> AbstractValue:
@@ -232,15 +221,6 @@ def returned_value(call: ActiveCall) -> AbstractValue:
     """Return the value of a call; it depends on the rank if a condition of a `return` does and the values differ."""
     if not call.returned:
         return UNKNOWN
-    value = call.returned[0]
-    for other in call.returned[1:]:
-        value = joined(value, other)
-    if (
-        call.return_depends is not None
-        and any(other != call.returned[0] for other in call.returned)
-        and value.kind != "comm"
-    ):
-        value = replace(
-            value, depends=merged((call.return_depends, value.depends)), length=merged((call.return_depends, value.length))
-        )
-    return value
+    value, why = reduce(joined, call.returned), call.return_depends
+    differ = any(other != call.returned[0] for other in call.returned)
+    return value.under(why) if why is not None and differ and value.kind != "comm" else value

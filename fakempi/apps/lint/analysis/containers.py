@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
+from functools import reduce
 
 from fakempi.apps.lint.analysis import formulas
 from fakempi.apps.lint.analysis.events import Repetition
@@ -20,7 +21,8 @@ class ContainerEvaluator(ExpressionEvaluator):
         """Assign a value to a target."""
         raise NotImplementedError
 
-    def _sequence(self, node: ast.List | ast.Tuple | ast.Set, kind: str) -> AbstractValue:
+    def _on_list(self, node: ast.List | ast.Tuple | ast.Set) -> AbstractValue:
+        kind = type(node).__name__.lower()
         values = tuple(self.evaluate(each) for each in node.elts)
         numbers = kind == "list" and values and all(isinstance(each, ast.Constant) for each in node.elts)
         if numbers and all(value.kind == "number" for value in values):
@@ -32,14 +34,7 @@ class ContainerEvaluator(ExpressionEvaluator):
             items=None if starred or len(values) > 20 else values,
         )  # fmt: skip
 
-    def _on_list(self, node: ast.List) -> AbstractValue:
-        return self._sequence(node, "list")
-
-    def _on_tuple(self, node: ast.Tuple) -> AbstractValue:
-        return self._sequence(node, "tuple")
-
-    def _on_set(self, node: ast.Set) -> AbstractValue:
-        return self._sequence(node, "set")
+    _on_tuple = _on_set = _on_list
 
     def _on_dict(self, node: ast.Dict) -> AbstractValue:
         values = [self.evaluate(each) for each in (*node.keys, *node.values) if each is not None]
@@ -82,7 +77,7 @@ class ContainerEvaluator(ExpressionEvaluator):
             return None  # the difference of two linear functions of the rank: n * rank, n * (rank + 1)
         return replace(depends, even=False)
 
-    def _comprehension(self, node: Comprehension, kind: str) -> AbstractValue:
+    def _on_listcomp(self, node: Comprehension) -> AbstractValue:
         before = dict(self.now.variables)
         lengths: list[RankDependence | None] = []
         loops: list[Repetition] = []
@@ -105,28 +100,13 @@ class ContainerEvaluator(ExpressionEvaluator):
             self.now.events.append(loops[0])
         self.now.variables.clear()
         self.now.variables.update(before)
-        if kind == "list" and values[0].kind == "number":
-            kind = "numbers"
+        kinds = {ast.ListComp: "numbers" if values[0].kind == "number" else "list", ast.SetComp: "set", ast.DictComp: "dict"}
+        kind = kinds.get(type(node), "generator")
         return AbstractValue(kind, depends=merged(value.depends for value in values), length=merged(lengths))
 
-    def _on_listcomp(self, node: ast.ListComp) -> AbstractValue:
-        return self._comprehension(node, "list")
-
-    def _on_setcomp(self, node: ast.SetComp) -> AbstractValue:
-        return self._comprehension(node, "set")
-
-    def _on_generatorexp(self, node: ast.GeneratorExp) -> AbstractValue:
-        return self._comprehension(node, "generator")
-
-    def _on_dictcomp(self, node: ast.DictComp) -> AbstractValue:
-        return self._comprehension(node, "dict")
+    _on_setcomp = _on_generatorexp = _on_dictcomp = _on_listcomp
 
 
 def element(value: AbstractValue) -> AbstractValue:
     """Return an element of a container."""
-    if value.items:
-        found = value.items[0]
-        for each in value.items[1:]:
-            found = joined(found, each)
-        return found
-    return AbstractValue(depends=value.depends)
+    return reduce(joined, value.items) if value.items else AbstractValue(depends=value.depends)

@@ -221,9 +221,7 @@ class ExpressionEvaluator:
         value = joined(one, other)
         formula = formulas.applied(lambda a, b, c: b if a else c, test.formula, one.formula, other.formula)
         if test.depends is not None and one != other and value.kind != "comm":
-            value = replace(
-                value, depends=merged((test.depends, value.depends)), length=merged((test.depends, value.length))
-            )
+            value = value.under(test.depends)
         return self.settled(replace(value, formula=formula))
 
     def _on_namedexpr(self, node: ast.NamedExpr) -> AbstractValue:

@@ -31,14 +31,9 @@ def analyzed(text: str, file: str = "<text>") -> FileAnalysis:
     """Return the analysis of a program; SyntaxError if it has no syntax tree."""
     tree = ast.parse(text, file)
     analysis = FileAnalysis(tree)
-    if may_use_mpi(text):
+    if USES.search(text) is not None:  # other files need no analysis
         Interpreter(analysis).interpret()
     return analysis
-
-
-def may_use_mpi(text: str) -> bool:
-    """Return whether a text may contain calls on communicators; other files need no analysis."""
-    return USES.search(text) is not None
 
 
 class Interpreter(StatementExecutor):

@@ -19,18 +19,8 @@ CLOCKS = {"time.time", "time.perf_counter", "time.monotonic", "time.process_time
           "socket.gethostname", "os.getpid"}  # fmt: skip
 """Functions whose results differ between processes."""
 ARRAYS = {
-    "zeros",
-    "ones",
-    "empty",
-    "full",
-    "arange",
-    "linspace",
-    "zeros_like",
-    "ones_like",
-    "empty_like",
-    "array",
-    "asarray",
-}
+    "zeros", "ones", "empty", "full", "arange", "linspace", "zeros_like", "ones_like", "empty_like", "array", "asarray",
+}  # fmt: skip
 ARRAY_METHODS = {
     "sum", "max", "min", "mean", "any", "all", "copy", "astype", "reshape", "ravel", "flatten", "item", "tolist",
     "argmax", "argmin", "std", "dot", "nonzero", "keys", "values", "items", "get", "strip", "split", "startswith",

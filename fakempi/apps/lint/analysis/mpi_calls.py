@@ -24,30 +24,17 @@ COLLECTIVES = EVERYWHERE | ROOTED | OTHER | CREATION | NONBLOCKING_COLLECTIVES
 
 BLOCKING_SENDS = {"send", "Send", "ssend", "Ssend"}
 """Sends that may wait for the receiver; `bsend` and `rsend` do not."""
-SENDS = BLOCKING_SENDS | {
-    "bsend",
-    "Bsend",
-    "rsend",
-    "Rsend",
-    "isend",
-    "Isend",
-    "issend",
-    "Issend",
-    "ibsend",
-    "Ibsend",
-    "irsend",
-    "Irsend",
-}
+NONBLOCKING_SENDS = {"isend", "Isend", "issend", "Issend", "ibsend", "Ibsend", "irsend", "Irsend"}
+SENDS = BLOCKING_SENDS | NONBLOCKING_SENDS | {"bsend", "Bsend", "rsend", "Rsend"}
 RECEIVES = {"recv", "Recv", "irecv", "Irecv", "mrecv", "Mrecv"}
-EXCHANGES = {"sendrecv", "Sendrecv", "Sendrecv_replace"}
-NONBLOCKING_MESSAGES = {
-    "isend", "Isend", "issend", "Issend", "ibsend", "Ibsend", "irsend", "Irsend", "irecv", "Irecv",
-}  # fmt: skip
-NONBLOCKING = NONBLOCKING_MESSAGES | NONBLOCKING_COLLECTIVES
-OF_BUFFERS = {
-    "Send", "Ssend", "Bsend", "Rsend", "Recv", "Isend", "Issend", "Ibsend", "Irsend", "Irecv", "Bcast", "Ibcast",
+MESSAGES = SENDS | RECEIVES | {"sendrecv", "Sendrecv", "Sendrecv_replace"}
+NONBLOCKING = NONBLOCKING_SENDS | {"irecv", "Irecv"} | NONBLOCKING_COLLECTIVES
+OF_TWO_BUFFERS = {
     "Gather", "Gatherv", "Scatter", "Scatterv", "Allgather", "Allgatherv", "Alltoall", "Reduce", "Allreduce", "Scan",
     "Exscan",
+}  # fmt: skip
+OF_BUFFERS = OF_TWO_BUFFERS | {
+    "Send", "Ssend", "Bsend", "Rsend", "Recv", "Isend", "Issend", "Ibsend", "Irsend", "Irecv", "Bcast", "Ibcast",
 }  # fmt: skip
 """Calls whose first argument is a buffer."""
 HARMLESS = {
@@ -58,7 +45,7 @@ HARMLESS = {
 COMMUNICATOR_NAMES = {"comm", "mpi_comm", "mpicomm", "world_comm", "comm_world", "COMM", "COMM_WORLD", "intracomm"}
 RANK_NAMES = {"rank", "my_rank", "myrank", "mpi_rank", "world_rank", "comm_rank", "RANK"}
 SIZE_NAMES = {"comm_size", "mpi_size", "world_size", "nprocs"}
-METHODS = COLLECTIVES | SENDS | RECEIVES | EXCHANGES | HARMLESS
+METHODS = COLLECTIVES | MESSAGES | HARMLESS
 
 
 def family(operation: str) -> str:

@@ -62,11 +62,9 @@ class AbstractValue:
     """The function, class or instance of this file that the value is, or the name of a module."""
     items: tuple[AbstractValue, ...] | None = field(default=None)
 
-    def uneven(self) -> AbstractValue:
-        """Return the value without the claim that it is a linear function of the rank."""
-        if self.depends is None or not self.depends.even:
-            return self
-        return replace(self, depends=replace(self.depends, even=False))
+    def under(self, why: RankDependence) -> AbstractValue:
+        """Return the value under a condition that differs between ranks: value and length depend on the condition, too."""
+        return replace(self, depends=merged((why, self.depends)), length=merged((why, self.length)))
 
 
 UNKNOWN = AbstractValue()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
+from functools import reduce
 
 from fakempi.apps.lint.analysis.assignments import AssignmentExecutor
 from fakempi.apps.lint.analysis.containers import element
@@ -63,13 +64,11 @@ class StatementExecutor(AssignmentExecutor):
         self.now.events.append(PathEnd(node, "raise"))
         return False
 
-    def _do_break(self, node: ast.Break) -> bool:
-        self.now.events.append(PathEnd(node, "break"))
+    def _do_break(self, node: ast.Break | ast.Continue) -> bool:
+        self.now.events.append(PathEnd(node, type(node).__name__.lower()))
         return False
 
-    def _do_continue(self, node: ast.Continue) -> bool:
-        self.now.events.append(PathEnd(node, "continue"))
-        return False
+    _do_continue = _do_break
 
     def _do_import(self, node: ast.Import | ast.ImportFrom) -> None:
         for each in node.names:
@@ -156,13 +155,11 @@ class StatementExecutor(AssignmentExecutor):
     def _loop(self, node: ast.For | ast.AsyncFor | ast.While, loop: Repetition, target: AbstractValue) -> bool:
         """Execute a loop's body twice, so that variables that it changes have their joined values in the second pass."""
         for _ in range(2):
+            loop.body.clear()
             if isinstance(node, ast.While):
-                loop.body.clear()
                 with self.recording(loop.body):
-                    test = self.evaluate(node.test)
-                loop.depends = test.depends
+                    loop.depends = self.evaluate(node.test).depends
             else:
-                loop.body.clear()
                 self.bind(node.target, target)
             before = dict(self.now.variables)
             _, after = self._branch(node.body, loop.body, loop.depends)
@@ -198,10 +195,7 @@ class StatementExecutor(AssignmentExecutor):
         if attempt.body or any(attempt.handlers) or attempt.orelse:
             self.now.events.append(attempt)
         if ends:
-            variables = ends[0]
-            for each in ends[1:]:
-                variables = joined_variables(variables, each)
-            self._continue_with(variables)
+            self._continue_with(reduce(joined_variables, ends))
         with self.recording(attempt.final):
             reached = self.run_body(node.finalbody)
         return bool(ends) and reached
@@ -219,10 +213,7 @@ class StatementExecutor(AssignmentExecutor):
             ends += [after] if reached else []
             events.append(branch)
             events = branch.orelse
-        variables = ends[0]
-        for each in ends[1:]:
-            variables = joined_variables(variables, each)
-        self._continue_with(variables)
+        self._continue_with(reduce(joined_variables, ends))
         return True
 
 

@@ -85,11 +85,8 @@ def _buffer(node: ast.expr | None) -> str:
 
 def _uses(call: MpiCall, request: str, rest: list[ast.stmt], analysis: FileAnalysis) -> Iterator[LintFinding]:
     sends = call.operation in SENDS
-    node, _ = (
-        call.argument(0, "buf")
-        if sends
-        else call.argument(INTO[call.operation], "recvbuf" if INTO[call.operation] else "buf")
-    )
+    place = 0 if sends else INTO[call.operation]
+    node, _ = call.argument(place, "recvbuf" if place else "buf")
     name = _buffer(node)
     if not name:
         return
@@ -115,9 +112,7 @@ def _may_wait(statement: ast.stmt) -> bool:
 
 
 def _rebinds(statement: ast.stmt, name: str) -> bool:
-    return any(
-        isinstance(each, ast.Name) and each.id == name and isinstance(each.ctx, ast.Store) for each in ast.walk(statement)
-    )
+    return any(_is(each, name) and isinstance(getattr(each, "ctx", None), ast.Store) for each in ast.walk(statement))
 
 
 def _change(statement: ast.stmt, name: str, analysis: FileAnalysis) -> ast.AST | None:
@@ -142,9 +137,7 @@ def _read(statement: ast.stmt, name: str, analysis: FileAnalysis) -> ast.AST | N
     pending: list[ast.AST] = [statement]
     while pending:
         node = pending.pop()
-        if isinstance(node, ast.Call) and (
-            node in analysis.calls or _is_named(node.func, ("len", "id", "type", "isinstance"))
-        ):
+        if isinstance(node, ast.Call) and (node in analysis.calls or _is(node.func, "len", "id", "type", "isinstance")):
             continue
         if isinstance(node, ast.Attribute) and _is(node.value, name) and node.attr in DESCRIPTIONS:
             continue
@@ -155,9 +148,5 @@ def _read(statement: ast.stmt, name: str, analysis: FileAnalysis) -> ast.AST | N
     return None
 
 
-def _is(node: ast.AST, name: str) -> bool:
-    return isinstance(node, ast.Name) and node.id == name
-
-
-def _is_named(node: ast.AST, names: tuple[str, ...]) -> bool:
+def _is(node: ast.AST, *names: str) -> bool:
     return isinstance(node, ast.Name) and node.id in names

@@ -83,14 +83,11 @@ def _only_filled(name: str, scope: Scope) -> bool:
     """Return whether a list is created here and only filled."""
     if not _is_local(name, scope):
         return False
-    created = any(
-        isinstance(each, ast.Name) and each.id == name and isinstance(each.ctx, ast.Store) for each in own_nodes(scope)
-    )
+    names = [each for each in ast.walk(scope) if isinstance(each, ast.Name) and each.id == name]
+    inside = set(own_nodes(scope))
+    created = any(isinstance(each.ctx, ast.Store) and each in inside for each in names)
     filled = {
         each.func.value for each in ast.walk(scope)
         if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.func.attr in ADDING
     }  # fmt: skip
-    loads = [
-        each for each in ast.walk(scope) if isinstance(each, ast.Name) and each.id == name and isinstance(each.ctx, ast.Load)
-    ]
-    return created and all(each in filled for each in loads)
+    return created and all(each in filled for each in names if isinstance(each.ctx, ast.Load))

@@ -92,13 +92,11 @@ def _known(value: Any, rank: int) -> Any:
 
 
 def _has_messages(events: Sequence[Event]) -> bool:
-    for event in events:
-        if isinstance(event, MpiCall) and event.operation in mpi_calls.SENDS | mpi_calls.RECEIVES | mpi_calls.EXCHANGES:
-            return True
-        parts = paths.parts_of(event) or ([event.body] if hasattr(event, "body") else [])
-        if any(_has_messages(part) for part in parts):
-            return True
-    return False
+    return any(
+        (isinstance(event, MpiCall) and event.operation in mpi_calls.MESSAGES)
+        or any(map(_has_messages, paths.inside(event)))
+        for event in events
+    )
 
 
 def _compared(messages: list[RankMessage]) -> Iterator[LintFinding]:

@@ -29,10 +29,6 @@ from fakempi.apps.lint.findings import LintFinding, finding
 CODE = "FM303"
 TITLE = "an upper-case call with an object that is no buffer"
 KINDS = {"numbers": "a list of numbers", "text": "a text", "number": "a number", "dict": "a dictionary", "set": "a set"}
-TWO_BUFFERS = {
-    "Gather", "Gatherv", "Scatter", "Scatterv", "Allgather", "Allgatherv", "Alltoall", "Reduce", "Allreduce", "Scan",
-    "Exscan",
-}  # fmt: skip
 
 
 def check(analysis: FileAnalysis) -> Iterator[LintFinding]:
@@ -40,7 +36,7 @@ def check(analysis: FileAnalysis) -> Iterator[LintFinding]:
     for call in analysis.calls.values():
         if call.operation not in mpi_calls.OF_BUFFERS:
             continue
-        two = call.operation in TWO_BUFFERS
+        two = call.operation in mpi_calls.OF_TWO_BUFFERS
         arguments = [call.argument(0, "sendbuf" if two else "buf")] + ([call.argument(1, "recvbuf")] if two else [])
         for node, value in arguments:
             if node is not None and value is not None and value.kind in KINDS:

@@ -74,10 +74,8 @@ def names(path: Steps) -> Iterator[str]:
 def differ(one: Steps, other: Steps) -> bool:
     """Return whether ranks on the two paths make different collective calls, whatever the other conditions are."""
     first, second = set(names(one)), set(names(other))
-    if first - {UNKNOWN_CALL} and not second:
-        return True
-    if second - {UNKNOWN_CALL} and not first:
-        return True
+    if not first or not second:
+        return bool((first | second) - {UNKNOWN_CALL})
     if UNKNOWN_CALL in first | second:
         return False
     straight = all(isinstance(each, str) for each in (*one, *other))
@@ -87,14 +85,10 @@ def differ(one: Steps, other: Steps) -> bool:
 def collective_calls(events: Sequence[Event], why: RankDependence, within: str = "") -> Iterator[str]:
     """Yield descriptions of the collective calls of a path: `bcast (line 12)`."""
     for event in events:
-        if isinstance(event, MpiCall):
-            if concerns(why, event):
-                yield f"{event.operation} (line {event.node.lineno}{within})"
-        elif isinstance(event, LocalCall):
-            yield from collective_calls(event.body, why, f", in {event.name}")
-        else:
-            for part in parts_of(event):
-                yield from collective_calls(part, why, within)
+        if isinstance(event, MpiCall) and concerns(why, event):
+            yield f"{event.operation} (line {event.node.lineno}{within})"
+        for part in inside(event):
+            yield from collective_calls(part, why, f", in {event.name}" if isinstance(event, LocalCall) else within)
 
 
 def blocks(events: Sequence[Event], of_all_ranks: bool = False) -> Iterator[Sequence[Event]]:

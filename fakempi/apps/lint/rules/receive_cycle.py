@@ -31,7 +31,7 @@ from fakempi.apps.lint.analysis.events import BranchEvents, Event, MpiCall, Othe
 from fakempi.apps.lint.analysis.file_analysis import FileAnalysis
 from fakempi.apps.lint.findings import LintFinding, finding
 from fakempi.apps.lint.rules import paths
-from fakempi.apps.lint.rules.send_cycle import MESSAGES, cycle, described
+from fakempi.apps.lint.rules.send_cycle import cycle, described
 
 CODE = "FM202"
 TITLE = "blocking receives of all ranks in a cycle"
@@ -51,17 +51,14 @@ def check(analysis: FileAnalysis) -> Iterator[LintFinding]:
 def _first_message(events: Sequence[Event]) -> tuple[MpiCall, Sequence[Event]] | None:
     """Return the first message call of a function and the events after it; None if another message may precede it."""
     for position, event in enumerate(events):
-        if isinstance(event, MpiCall) and event.operation in MESSAGES:
+        if isinstance(event, MpiCall) and event.operation in mpi_calls.MESSAGES:
             return event, events[position + 1 :]
         if isinstance(event, OtherCall) and event.may_communicate:
             return None
-        if isinstance(event, BranchEvents) and _holds_on_all_ranks(event):
-            parts = [event.body]
-        else:
-            parts = paths.inside(event)
+        holds = isinstance(event, BranchEvents) and _holds_on_all_ranks(event)
+        parts = paths.inside(event)[:1] if holds else paths.inside(event)
         if any(map(_has_messages, parts)):
-            differs = len(parts) != 1
-            return None if differs else _first_message(parts[0])
+            return _first_message(parts[0]) if len(parts) == 1 else None
     return None
 
 
@@ -72,14 +69,12 @@ def _holds_on_all_ranks(branch: BranchEvents) -> bool:
 
 
 def _has_messages(events: Sequence[Event]) -> bool:
-    for event in events:
-        if isinstance(event, MpiCall) and event.operation in MESSAGES:
-            return True
-        if isinstance(event, OtherCall) and event.may_communicate:
-            return True
-        if any(map(_has_messages, paths.inside(event))):
-            return True
-    return False
+    return any(
+        (isinstance(event, MpiCall) and event.operation in mpi_calls.MESSAGES)
+        or (isinstance(event, OtherCall) and event.may_communicate)
+        or any(map(_has_messages, paths.inside(event)))
+        for event in events
+    )
 
 
 def _of_first(call: MpiCall, rest: Sequence[Event]) -> Iterator[LintFinding]:

@@ -36,14 +36,13 @@ CODE = "FM201"
 TITLE = "blocking sends of all ranks in a cycle"
 FIX = "use sendrecv, or isend and a wait after the receive"
 FEW = (2, 3, 4, 6)
-MESSAGES = mpi_calls.SENDS | mpi_calls.RECEIVES | mpi_calls.EXCHANGES
 
 
 def check(analysis: FileAnalysis) -> Iterator[LintFinding]:
     """Yield the findings of this rule."""
     for function in analysis.functions:
         for events in paths.blocks(function.events, of_all_ranks=True):
-            messages = [event for event in events if isinstance(event, MpiCall) and event.operation in MESSAGES]
+            messages = [event for event in events if isinstance(event, MpiCall) and event.operation in mpi_calls.MESSAGES]
             if len(messages) > 1:
                 yield from _first_of(messages)
 

@@ -49,9 +49,7 @@ def describe(frame: FrameType) -> dict[str, Any] | None:
     several = position is None and _calls_at(tree, frame.f_lineno or 0) != [found]
     record: dict[str, Any] = {"text": _text(found), "one_of": several}
     if isinstance(found, ast.Call):
-        record.update(_function(found.func, frame))
-        record["arguments"] = [_argument(each, None, frame) for each in found.args]
-        record["arguments"] += [_argument(each.value, each.arg, frame) for each in found.keywords]
+        record.update(_function(found.func, frame), arguments=_arguments(found, frame))
         if record.get("comm"):
             record["message"] = _arrived(record, found, frame)
         if record.get("class") in ("Request", "Prequest", "Grequest") or record["name"] in ("wait", "Wait"):
@@ -215,6 +213,11 @@ def _probe(comm: Any, wanted: dict[str, int]) -> dict[str, Any]:
     return {}
 
 
+def _arguments(call: ast.Call, frame: FrameType) -> list[dict[str, Any]]:
+    positional = [_argument(each, None, frame) for each in call.args]
+    return positional + [_argument(each.value, each.arg, frame) for each in call.keywords]
+
+
 def _argument(node: ast.expr, keyword: str | None, frame: FrameType) -> dict[str, Any]:
     record: dict[str, Any] = {"keyword": keyword, "text": _text(node)}
     with suppress(UnknownValueError):
@@ -290,10 +293,8 @@ def _made(call: ast.Call, frame: FrameType, tree: ast.Module) -> dict[str, Any] 
         source = None
     if source is None:
         return None
-    record = {"text": _text(source), "line": source.lineno, **_function(source.func, frame)}
-    record["arguments"] = [_argument(each, None, frame) for each in source.args]
-    record["arguments"] += [_argument(each.value, each.arg, frame) for each in source.keywords]
-    return record
+    called = _function(source.func, frame)
+    return {"text": _text(source), "line": source.lineno, **called, "arguments": _arguments(source, frame)}
 
 
 def _assigned(name: str, line: int, tree: ast.Module) -> ast.Call | None:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from fakempi.core.import_hooks import ImportHooks
+from fakempi.processes.child.ending import RunEnded
 from fakempi.processes.child.threads import is_main_thread, main_thread_waits
 
 CONNECTIONS = "multiprocessing.connection"
@@ -20,7 +21,8 @@ def let_others_run_first(can_call: Callable[[], bool], let_others_run: Callable[
 
     If another thread is in a call, others run anyway, and a process that the rank has forked cannot call. Selectors of other
     threads do so only while the main thread waits for a thread, as with a client whose event loop is in a thread. Otherwise
-    they wait as usual, such as those of pools of processes, since the main thread may make the next call at any moment.
+    they wait as usual, such as those of pools of processes, since the main thread may make the next call at any moment. They
+    continue to wait when the run has ended: a pool fails to end if its threads have. The parent interrupts the main thread.
     """
     from fakempi.isolation.sockets import Sockets  # not at the top: `child.process` replaces the package first
 
@@ -28,7 +30,12 @@ def let_others_run_first(can_call: Callable[[], bool], let_others_run: Callable[
         return let_others_run() if can_call() else None
 
     def let_run_where_rank_waits() -> bool | None:
-        return let_run() if is_main_thread() or main_thread_waits() else None
+        if is_main_thread():
+            return let_run()
+        try:
+            return let_run() if main_thread_waits() else None
+        except RunEnded:
+            return False
 
     Sockets(setattr, let_run).hooks["socket"](socket)
     hooks = Sockets(setattr, let_run_where_rank_waits).hooks

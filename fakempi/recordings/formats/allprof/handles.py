@@ -13,9 +13,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-UNDEFINED = (-32766, -3, -1)
-"""Values of MPI_UNDEFINED as a color: Open MPI, and others; negative colors are wrong in MPI."""
-
 
 class HandleUse(NamedTuple):
     """The first use of a handle: how many creations were before, and the rank and size that are written next to it."""
@@ -103,7 +100,7 @@ class HandleResolution:
             colors: dict[int, list[int]] = {}
             for place, call in enumerate(calls):
                 call.index = -1
-                if call.color >= 0:
+                if call.color >= 0:  # MPI_UNDEFINED is negative in every MPI
                     colors.setdefault(call.color, []).append(place)
             for places in colors.values():
                 places.sort(key=lambda place: (calls[place].key, place))

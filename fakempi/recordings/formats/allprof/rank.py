@@ -150,13 +150,11 @@ class RankLines:
             raise ValueError
         found: dict[int, list[int]] = {}
         for stride in (self.stride, 12 - self.stride):
+            places = range(first, first + stride * number, stride)
             if number <= len(self.open):
-                places = [first + stride * place for place in range(number)]
                 found[stride] = [each for each in places if each in self.open]
             else:
-                found[stride] = [
-                    each for each in self.open if 0 <= each - first < stride * number and not (each - first) % stride
-                ]
+                found[stride] = [each for each in self.open if each in places]
         best = max(found, key=lambda stride: len(found[stride]))  # the last one, if equal
         if len(found[best]) > 1:
             self.stride = best
@@ -189,23 +187,20 @@ class RankLines:
         return True
 
     def _start(self, fields: list[str], seconds: float) -> bool:
-        return self._start_one(int(fields[2]))
+        start = self.persistent.get(int(fields[2]))
+        if start is not None:
+            start()
+        return start is not None
 
     def _startall(self, fields: list[str], seconds: float) -> bool:
         number, first = int(fields[2]), int(fields[3])
         for stride in (8, 4):
-            places = [
-                each for each in self.persistent if 0 <= each - first < stride * number and not (each - first) % stride
-            ]
-            if len(places) == number:
-                return all([self._start_one(each) for each in sorted(places)])
+            places = range(first, first + stride * number, stride)
+            if number >= 0 and all(each in self.persistent for each in places):
+                for each in places:
+                    self.persistent[each]()
+                return True
         return False
-
-    def _start_one(self, address: int) -> bool:
-        start = self.persistent.get(address)
-        if start is not None:
-            start()
-        return start is not None
 
     # -- collective calls ------------------------------------------------------------------------------------------------
 
@@ -227,11 +222,6 @@ class RankLines:
             request=request, seconds=seconds,
         )  # fmt: skip
         return True
-
-
-def _is_in(address: int, first: int, stride: int, number: int) -> bool:
-    """Return whether an address is that of an element of an array."""
-    return 0 <= address - first < stride * number and (address - first) % stride == 0
 
 
 def _with_mode(mode: str, request: bool) -> Callable[[RankLines, list[str], int, float], None]:

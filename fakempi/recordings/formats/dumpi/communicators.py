@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import filterfalse
 from math import prod
 from typing import Any
 
@@ -120,9 +121,9 @@ class CommResolution:
             groups[values[1]] = TracedGroup(lambda: self.of_slot(slot), 0)
             return
         one = groups.get(values[0], _NO_GROUP)
-        if name in ("Group_union", "Group_intersection", "Group_difference"):
+        if name in COMBINE:
             two = groups.get(values[1], _NO_GROUP)
-            combine = {"union": _union, "intersection": _intersection, "difference": _difference}[name[6:]]
+            combine = COMBINE[name]
             depth = max(one.depth, two.depth) + 1
             groups[values[2]] = TracedGroup(lambda: combine(one.members(), two.members()), depth)
         elif name in ("Group_incl", "Group_excl", "Group_range_incl", "Group_range_excl"):
@@ -230,18 +231,11 @@ def _rest(place: int, call: Made) -> tuple[int, ...]:
     return tuple(at for at, keep in zip(reversed(coordinates), keeps, strict=True) if not keep)
 
 
-def _union(one: list[int], two: list[int]) -> list[int]:
-    return list(dict.fromkeys([*one, *two]))
-
-
-def _intersection(one: list[int], two: list[int]) -> list[int]:
-    both = set(two)
-    return [each for each in one if each in both]
-
-
-def _difference(one: list[int], two: list[int]) -> list[int]:
-    other = set(two)
-    return [each for each in one if each not in other]
+COMBINE: dict[str, Callable[[list[int], list[int]], list[int]]] = {
+    "Group_union": lambda one, two: list(dict.fromkeys([*one, *two])),
+    "Group_intersection": lambda one, two: list(filter(set(two).__contains__, one)),
+    "Group_difference": lambda one, two: list(filterfalse(set(two).__contains__, one)),
+}
 
 
 def _selected(members: list[int], chosen: Sequence[Any], keep: bool, ranges: bool) -> list[int]:

@@ -23,6 +23,12 @@ Is_thread_main Query_thread Request_get_status Alloc_mem Free_mem Comm_free Op_c
 Comm_compare Comm_test_inter Comm_remote_size Comm_remote_group
 """
 LOCAL = frozenset(LOCAL_NAMES.split())
+COMPLETING = {
+    "Wait": ("", False), "Waitall": ("all", False), "Waitany": ("any", False), "Waitsome": ("some", False),
+    "Test": ("", True), "Testall": ("all", True), "Testany": ("any", True), "Testsome": ("some", False),
+}  # fmt: skip
+"""Calls that complete requests: which ones of an array, and whether the last field but one is a flag of success."""
+
 LOCAL_BEGINNINGS = (
     "Get_", "Type_", "Group_", "Info_", "Attr_", "Keyval_", "Errhandler_", "Error_", "Buffer_", "Status_", "Add_error",
     "Comm_get_", "Comm_set_", "Comm_create_", "Comm_free_", "Comm_delete_", "Comm_call_",
@@ -126,8 +132,14 @@ class RankRecords:
             return self._sendrecv(name, values, seconds)
         if name in CREATE:
             return self._create(name, values, seconds)
-        if name in _COMPLETION:
-            _COMPLETION[name](self, values, seconds)
+        if name in COMPLETING:
+            self._complete(name, values, seconds)
+            return True
+        if name in ("Start", "Startall"):
+            self._start([values[0]] if name == "Start" else values[1])
+            return True
+        if name == "Request_free":
+            self.persistent.pop(values[0], None)
             return True
         if name == "Op_create" and not values[0]:
             self.noncommutative.add(values[1])
@@ -210,60 +222,28 @@ class RankRecords:
 
     # -- requests --------------------------------------------------------------------------------------------------------
 
-    def _complete(self, requests: Sequence[int], statuses: Sequence[MessageStatus], seconds: float) -> None:
+    def _complete(self, name: str, values: list[Any], seconds: float) -> None:
+        """Write the requests that a wait or a successful test has completed; the statuses are its last field."""
+        which, has_flag = COMPLETING[name]
+        if has_flag and not values[-2]:
+            return
+        requests: Sequence[int] = values[1] if which else [values[0]]
+        if which == "any":
+            requests = requests[values[2] : values[2] + 1] if values[2] >= 0 else []
+        elif which == "some":
+            requests = [requests[index] for index in values[3]]
+        if not requests and which != "all":
+            return
+        statuses: Sequence[MessageStatus] = values[-1]
         for request, status in zip(requests, statuses, strict=False):
             if status.source >= 0:
                 self.writer.matched(request, status.source, ANY if status.tag is None else status.tag)
         self.writer.wait(requests, seconds=seconds)
 
-    def _wait(self, values: list[Any], seconds: float) -> None:
-        self._complete([values[0]], values[1], seconds)
-
-    def _test(self, values: list[Any], seconds: float) -> None:
-        if values[1]:
-            self._complete([values[0]], values[2], seconds)
-
-    def _waitall(self, values: list[Any], seconds: float) -> None:
-        self._complete(values[1], values[2], seconds)
-
-    def _testall(self, values: list[Any], seconds: float) -> None:
-        if values[2]:
-            self._complete(values[1], values[3], seconds)
-
-    def _waitany(self, values: list[Any], seconds: float) -> None:
-        if 0 <= values[2] < len(values[1]):
-            self._complete([values[1][values[2]]], values[3], seconds)
-
-    def _testany(self, values: list[Any], seconds: float) -> None:
-        if values[3] and 0 <= values[2] < len(values[1]):
-            self._complete([values[1][values[2]]], values[4], seconds)
-
-    def _waitsome(self, values: list[Any], seconds: float) -> None:
-        requests = [values[1][index] for index in values[3]]
-        if requests:
-            self._complete(requests, values[4], seconds)
-
-    def _start(self, values: list[Any], seconds: float) -> None:
-        self._start_all([values[0]])
-
-    def _startall(self, values: list[Any], seconds: float) -> None:
-        self._start_all(values[1])
-
-    def _start_all(self, requests: Sequence[int]) -> None:
+    def _start(self, requests: Sequence[int]) -> None:
         for request in requests:
             start = self.persistent.get(request)
             if start is None:
                 self.builder.leave_out("MPI_Start of an unknown request")
             else:
                 start()
-
-    def _free(self, values: list[Any], seconds: float) -> None:
-        self.persistent.pop(values[0], None)
-
-
-_COMPLETION: dict[str, Callable[[RankRecords, list[Any], float], None]] = {
-    "Wait": RankRecords._wait, "Test": RankRecords._test, "Waitall": RankRecords._waitall, "Testall": RankRecords._testall,
-    "Waitany": RankRecords._waitany, "Testany": RankRecords._testany, "Waitsome": RankRecords._waitsome,
-    "Testsome": RankRecords._waitsome, "Start": RankRecords._start, "Startall": RankRecords._startall,
-    "Request_free": RankRecords._free,
-}  # fmt: skip

@@ -18,7 +18,8 @@ from collectives.trials.cases import UNSIZED
 from fakempi import __version__
 from fakempi.apps.cli.comparison.progress import TerminalProgress
 from fakempi.apps.cli.console import console, error_console
-from fakempi.apps.tune.choosing import SIZES, Rules, TunedCase, representatives, tune
+from fakempi.apps.cli.extras import check_writable
+from fakempi.apps.tune.choosing import SIZES, Rules, representatives, tune
 from fakempi.apps.tune.mpich_files import selection
 from fakempi.apps.tune.openmpi_files import as_json, classic
 from fakempi.apps.tune.targets import TARGETS, Target
@@ -51,8 +52,7 @@ def write_rules(options: Namespace) -> int:
     cost = placed_cost_model(options.cost, options.ranks_per_node)
     if cost.places is not None and cost.places < max(ranks):
         raise parse.usage_error(f"-n {options.ranks}: {options.cost} has places for at most {cost.places:,} ranks.")
-    if options.output != "-" and not Path(options.output).absolute().parent.is_dir():
-        raise parse.usage_error(f"{options.output} cannot be written: there is no directory {Path(options.output).parent}.")
+    check_writable(options.output)
     rules = _tuned(options, cost, ranks, sizes, operations)
     text = selection(rules) if options.format == "mpich" else _openmpi(options, rules)
     if options.output == "-":
@@ -132,7 +132,7 @@ def _show(out: Console, options: Namespace, rules: Rules) -> None:
         points = [point for point in rules.points if point.operation == operation]
         gains = [point.gain for point in points if point.pick.name]
         shown = (f"{median(gains):.2f}x", f"{max(gains):.2f}x") if gains else ("-", "-")
-        unsure = sum(_unsure(point) for point in points)
+        unsure = sum(bool(point.best.name) and not point.pick.name for point in points)
         written = sum(len(row.cells) for row in rows)
         table.add_row(operation, str(len(points)), str(len(gains)), str(unsure), *shown, str(written))
     out.print(table)
@@ -143,7 +143,3 @@ def _show(out: Console, options: Namespace, rules: Rules) -> None:
     )
     out.print(Text(remark))
     out.print(Text(f"Use: {USAGE[options.format].format(quote(options.output))}"))
-
-
-def _unsure(point: TunedCase) -> bool:
-    return bool(point.best.name) and not point.pick.name
