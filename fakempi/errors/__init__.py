@@ -187,14 +187,14 @@ class Killed(RuntimeError):
 LAYOUT_CHARACTERS = "\n\t"
 """Control characters that lay out text of several lines, and are therefore not escaped in it."""
 
-_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_UNPRINTABLE = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"  # compiled on use: 1 ms
 
 
 def printable(text: str, keep: str = "") -> str:
     """Return a text that is safe to print on a terminal: control characters are escaped, except those in `keep`."""
     if text.isprintable():
         return text
-    escaped = _UNPRINTABLE.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
+    escaped = re.sub(_UNPRINTABLE, lambda match: match[0].encode("unicode_escape").decode(), text)
     for char in LAYOUT_CHARACTERS:
         escaped = escaped if char in keep else escaped.replace(char, char.encode("unicode_escape").decode())
     return escaped
