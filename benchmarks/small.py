@@ -1,4 +1,4 @@
-"""Fixed costs: importing fakempi without numpy, and a run of four ranks.
+"""Fixed costs: importing fakempi without numpy, a run of four ranks, and a run of `explore`.
 
     python benchmarks/small.py
 """
@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
+
+from schedules import ticks
 
 import fakempi
 
@@ -38,6 +40,13 @@ def best(backend: str, repeats: int = 100) -> float:
     return min(seconds)
 
 
+def explored(runs: int = 300) -> float:
+    """CPU seconds of a run of four ranks with 12 messages in a search, including the runs that end early."""
+    start = process_time()
+    found = fakempi.explore(ticks, 4, runs=runs, strict=False)
+    return (process_time() - start) / (found.runs + found.ended_early)
+
+
 if __name__ == "__main__":
     outputs = [subprocess.run([sys.executable, "-c", IMPORT], capture_output=True, check=True).stdout for _ in range(5)]
     package, everything = (min(float(output.split()[i]) for output in outputs) for i in (0, 1))
@@ -45,3 +54,4 @@ if __name__ == "__main__":
     print(f"import fakempi, run and MPI       {everything * 1e3:8.2f} ms without numpy")
     for backend in ("greenlets", "threads"):
         print(f"run of 4 ranks, {backend:10}        {best(backend) * 1e3:8.2f} ms")
+    print(f"explore, a run with 12 messages   {min(explored() for _ in range(5)) * 1e3:8.2f} ms")

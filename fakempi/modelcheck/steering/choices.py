@@ -305,9 +305,10 @@ class Choices(Causality):
 
     def options(self) -> list[Option]:
         """Return all options of all points: first the available values, then the answers "not yet"."""
-        dead = [process for process, _ in self.universe.failures]
-        # Receives that a rank posted before it failed still match, as receives from a named source do.
-        alive = [point for point in self.points if point.process not in dead or isinstance(point, Receive)]
+        alive = self.points
+        if dead := [process for process, _ in self.universe.failures]:
+            # Receives that a rank posted before it failed still match, as receives from a named source do.
+            alive = [point for point in alive if point.process not in dead or isinstance(point, Receive)]
         options: list[Option] = []
         for point in alive:
             values = point.values()
