@@ -109,7 +109,8 @@ class LibraryNames:
 
     def __init__(self) -> None:
         self.builtins = _values(vars(builtins))
-        self.last_builtins = dict(vars(builtins))  # at the last comparison, which found no change
+        # At the last comparison, which found no change:
+        self.last_names, self.last_values = [*vars(builtins)], [*vars(builtins).values()]
         self.modules: dict[str, tuple[dict[str, Any], frozenset[str]]] = {}  # the namespace of each, and its names
         self.namespaces: list[dict[str, Any]] = []  # of these modules
         self.sizes: list[int] = []  # their numbers of names
@@ -130,12 +131,12 @@ class LibraryNames:
 
     def changed(self) -> str:
         """Return a name that has changed; empty if there is none. Modules that are new are compared from now on."""
-        now, last = vars(builtins), self.last_builtins
-        if [*now] != [*last] or not all(map(is_, now.values(), last.values())):
+        now = vars(builtins)
+        if [*now] != self.last_names or not all(map(is_, now.values(), self.last_values)):
             if changed := self._changed_builtin():
                 return changed
-            self.last_builtins = dict(now)
-        if list(map(len, self.namespaces)) != self.sizes:
+            self.last_names, self.last_values = [*now], [*now.values()]
+        if [*map(len, self.namespaces)] != self.sizes:
             for module, (namespace, names) in self.modules.items():
                 if len(namespace) != len(names):
                     added_or_deleted = {name for name in namespace.keys() ^ names if _counts(name, namespace.get(name))}
