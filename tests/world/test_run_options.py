@@ -64,7 +64,7 @@ VALUES: dict[str, Any] = {
 def test_each_option_arrives(monkeypatch: pytest.MonkeyPatch) -> None:
     """Under its name, from both functions."""
     received: list[RunOptions] = []
-    monkeypatch.setattr(world, "_run", lambda options, *_: received.append(options))
+    monkeypatch.setattr(world, "run_with", lambda options, *_: received.append(options))
     fakempi.run(print, 2, **VALUES)
     assert {name: getattr(received[0], name) for name in VALUES} == VALUES
     assert VALUES.keys() == {option.name for option in fields(RunOptions)}
