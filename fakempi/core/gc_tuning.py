@@ -1,4 +1,4 @@
-"""Run the garbage collector less often while many ranks run: nearly all objects that it examines are in use."""
+"""Run the garbage collector less often while many ranks run or modules are imported: most of these objects stay in use."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class _Threshold:
 
 def fewer_collections(nprocs: int) -> AbstractContextManager[None]:
     """Raise the threshold of the garbage collector while a run of this size is active, unless the run is small."""
-    first, *_ = gc.get_threshold()  # 0 means that the program has disabled the collector
+    first, *_ = _Threshold.before if _Threshold.runs else gc.get_threshold()
     return _raised_threshold(nprocs) if first < OBJECTS_PER_RANK * nprocs else nullcontext()
 
 
@@ -47,7 +47,7 @@ def _raised_threshold(nprocs: int) -> Iterator[None]:
             _Threshold.before = gc.get_threshold()
         _Threshold.runs += 1
         first, *others = gc.get_threshold()
-        if first:
+        if first:  # 0 means that the program has disabled the collector
             gc.set_threshold(max(first, OBJECTS_PER_RANK * nprocs), *others)
     try:
         yield

@@ -61,6 +61,18 @@ class Refuse:
         """Do not proceed."""
 
 
+def test_a_method_of_one_object_is_called_too() -> None:
+    """The points of a class are stored, and an object may have another method than its class."""
+    box, one, other = Box(), Prefix("a", Layer.CHECKS), Prefix("b", Layer.CHECKS)
+    other.look = lambda proceed: [*proceed(), "more"]  # type: ignore[attr-defined]  # an attribute of this object only
+    for subscriber, found in ((one, ["x"]), (other, ["x", "more"])):
+        box.content = ["x"]
+        box.subscribe(subscriber)
+        assert box.look() == found
+    box.put("y")
+    assert box.content == ["x", "yba"]
+
+
 @given(st.lists(st.tuples(st.integers(0, 5), st.booleans()), max_size=20))
 def test_subscribers_are_called_by_layer_for_any_order_of_subscription(steps: list[tuple[int, bool]]) -> None:
     """The outermost first; within a layer the latest first. The model is a sorted list."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 import threading
 import weakref
 from collections.abc import Iterator
@@ -79,6 +81,27 @@ def test_the_garbage_collector_is_restored(backend: Any, threshold: tuple[int, i
     with suppress(fakempi.RankError):
         fakempi.run(lambda comm: 1 // 0, 100, backend=backend)
     assert gc.get_threshold() == threshold
+
+
+def test_objects_of_imported_modules_count_as_old() -> None:
+    """While a command imports its modules, nothing is collected; a program that has disabled the collector keeps it so.
+
+    In a process of its own, since tests may have frozen objects.
+    """
+    code = """
+import gc
+from fakempi.core.gc_tuning import no_collections
+with no_collections():
+    assert not gc.isenabled()
+    found = [[number] for number in range(1000)]
+old = {id(each) for each in gc.get_objects(2)}
+assert gc.isenabled() and gc.get_freeze_count() == 0 and all(id(each) in old for each in found)
+gc.disable()
+with no_collections():
+    pass
+assert not gc.isenabled()
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=270)
 
 
 @pytest.mark.usefixtures("patient")

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fakempi.modelcheck.steering.state_hash import digest
+from fakempi.modelcheck.steering.state_hash import digest, encoded_keys
 from tests.helpers.breadth import examples
 
 VALUES: list[Any] = [
@@ -30,6 +30,13 @@ def test_different_values_have_different_digests() -> None:
         if digest(*one) == digest(*other) and repr(one) != repr(other)
     ]  # fmt: skip
     assert same == []
+
+
+def test_keys_of_options_are_a_set() -> None:
+    """Neither their order nor how often they occur matters; keys of several parts differ from several keys."""
+    one, other = ((1,), (((1,), "recv", 2), "not yet")), ((1,), (((1,), "recv", 2), (0, 1)))
+    assert encoded_keys([one, other]) == encoded_keys([other, one, other]) != encoded_keys([one])
+    assert len({encoded_keys(keys) for keys in ([], [(1,)], [(2,)], [(1,), (2,)], [(1, 2)], [((1,), (2,))])}) == 6
 
 
 LEAVES = st.one_of(st.integers(), st.booleans(), st.none(), st.text(max_size=4), st.binary(max_size=4))
