@@ -15,6 +15,7 @@ import fakempi
 from fakempi import MPI
 from fakempi.core.hooks import Layer
 from fakempi.core.kernel.loop import Loop
+from fakempi.extensions.threads.program_scan import scan
 
 FIND = """
 import faulthandler, sys
@@ -72,6 +73,20 @@ for number in range({len(PROGRAMS)}):
         [sys.executable, "all.py"], cwd=tmp_path, capture_output=True, text=True, timeout=270, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_search_of_a_program_is_repeated_when_its_module_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its result is stored by the code of the function, which does not change."""
+    (tmp_path / "searched.py").write_text("def main(comm): pass\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    module = importlib.import_module("searched")
+    assert not scan(module.main, ()).names
+    assert scan(module.main, ()) is scan(module.main, ())
+    assert scan(module.main, [threading]).names == {"threading"}  # an argument
+    module.lock = threading.Condition()
+    assert scan(module.main, ()).names == {"threading"}
 
 
 @pytest.mark.slow
