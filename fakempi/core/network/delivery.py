@@ -133,14 +133,6 @@ class Delivery(Transfers):
         """Match the envelopes that were sent at this time, and give free ports to envelopes that are ready."""
         new, continued = self.new.copy(), self.continued
         self.new.clear()
-        if len(new) == 1 and self.plain:  # most instants of a run that follows a schedule
-            if not continued:
-                self._launch(new[0])
-                return
-            if continued[0].__class__ is Envelope:
-                self.continued = []
-                self._depart(continued[0])
-                return
         if continued:
             self.continued = []
             new = [envelope for envelope in new if envelope is not None]
