@@ -381,7 +381,8 @@ class Hooked:
         return calls
 
     def _method(self, point: str) -> Callable[..., Any]:
-        return self._provided.get(point) or getattr(type(self), point).__get__(self)  # type: ignore[no-any-return]  # a method
+        method: Callable[..., Any] = self._provided.get(point) or getattr(type(self), point).__get__(self)
+        return method
 
 
 def _points_of(subscriber: Subscriber, points: tuple[str, ...]) -> tuple[str, ...]:
