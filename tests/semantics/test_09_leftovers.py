@@ -86,7 +86,7 @@ def test_the_garbage_collector_is_restored(backend: Any, threshold: tuple[int, i
 def test_objects_of_imported_modules_count_as_old() -> None:
     """While a command imports its modules, nothing is collected; a program that has disabled the collector keeps it so.
 
-    In a process of its own, since tests may have frozen objects.
+    In a separate process, since tests may have frozen objects.
     """
     code = """
 import gc

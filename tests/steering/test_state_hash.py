@@ -33,7 +33,7 @@ def test_different_values_have_different_digests() -> None:
 
 
 def test_keys_of_options_are_a_set() -> None:
-    """Neither their order nor how often they occur matters; keys of several parts differ from several keys."""
+    """Their order and their number do not matter; keys of several parts differ from several keys."""
     one, other = ((1,), (((1,), "recv", 2), "not yet")), ((1,), (((1,), "recv", 2), (0, 1)))
     assert encoded_keys([one, other]) == encoded_keys([other, one, other]) != encoded_keys([one])
     assert len({encoded_keys(keys) for keys in ([], [(1,)], [(2,)], [(1,), (2,)], [(1, 2)], [((1,), (2,))])}) == 6
