@@ -380,9 +380,8 @@ class Hooked:
                 calls[point] = partial(getattr(subscriber, point), calls.get(point) or self._method(point))
         return calls
 
-    def _method(self, point: str) -> Callable[..., Any]:
-        method: Callable[..., Any] = self._provided.get(point) or getattr(type(self), point).__get__(self)
-        return method
+    def _method(self, point: str) -> Any:
+        return self._provided.get(point) or getattr(type(self), point).__get__(self)
 
 
 def _points_of(subscriber: Subscriber, points: tuple[str, ...]) -> tuple[str, ...]:
