@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from threading import Thread
@@ -278,6 +280,16 @@ def read_record(path: Path) -> dict[str, tuple[str, str]]:
     return tests
 
 
+def remove(directory: Path) -> None:
+    """Remove a directory with several threads: a disk that discards free blocks takes 1 ms for each file, 17 s in all."""
+    depths: dict[int, list[str]] = {}
+    for path, _, _ in os.walk(directory):
+        depths.setdefault(path.count(os.sep), []).append(path)
+    with ThreadPoolExecutor(16) as pool:
+        for depth in sorted(depths, reverse=True):
+            list(pool.map(partial(shutil.rmtree, ignore_errors=True), depths[depth]))
+
+
 def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
@@ -303,5 +315,6 @@ def run_steps(steps: Callable[[Script], None], seconds: float = WHOLE, lines: in
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, script.stop)
         steps(script)
+        remove(Path(new))
     print("\n" + script.report.text(machine()), flush=True)
     return 1 if script.report.failed else 0
