@@ -355,20 +355,22 @@ def pytest_runtest_makereport(
         from fakempi.errors.tracebacks import shorten
 
         shorten(call.excinfo.value)
-    report = yield
     outcome = item.stash.get(OUTCOME, None)
+    root = str(item.config.rootpath)
+    shown = outcome and call.excinfo and outcome.in_place_of_traceback(call.excinfo.value, str(item.path), root)
+    if shown:
+        item.repr_failure = lambda *_: shown  # type: ignore[method-assign]  # pytest would parse 14 files, which takes 0.1 s
+    report = yield
+    if shown:
+        del item.repr_failure  # the item may run again
     if outcome is not None and outcome.xpassed and report.when == "call" and report.passed:
         report.wasxfail = outcome.xpassed
     if outcome is not None and report.when == "call" and report.failed:
-        root = str(item.config.rootpath)
         sections = dict(report.sections)
         for stream in ("stdout", "stderr"):
             title, text = f"Captured {stream} call", outcome.written(stream)
             if title in sections and text is not None:
                 sections[title] = text
-        if call.excinfo is not None and call.excinfo.value in (outcome.stuck, outcome.findings_error, outcome.warning):
-            without_traceback = outcome.with_paths(outcome.without_traceback, root)
-            report.longrepr = "\n\n".join(filter(None, (without_traceback, outcome.code(str(item.path)))))
         text = outcome.with_paths(outcome.report(_replay(item, outcome.schedule), alias.warning()), root)
         report.sections = [*sections.items(), ("MPI", text)]
     return report

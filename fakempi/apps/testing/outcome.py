@@ -111,14 +111,16 @@ class RanksOutcome:
         report = str(self.stuck)
         return report if isinstance(self.stuck, DeadlockError) else f"not done after {self.limit},{report.partition(',')[2]}"
 
-    @property
-    def without_traceback(self) -> str:
-        """The report of a failure whose traceback would lead into the emulator: a deadlock, findings, a warning."""
-        return self.why_stuck if self.stuck else str(self.findings_error or f"MPIFindingWarning: {self.warning}")
+    def in_place_of_traceback(self, error: BaseException, test: str, root: str) -> str:
+        """The report of a failure whose traceback would lead into the emulator: a deadlock, findings, a warning; else "".
 
-    def code(self, test: str) -> str:
-        """Return the code of the lines at which ranks are blocked, or which findings name; `test` is the test's file."""
-        return code_at(self._blocked or [one.place for one in self.findings], test)
+        With the code of the lines at which ranks are blocked, or which findings name; `test` is the test's file.
+        """
+        if error not in (self.stuck, self.findings_error, self.warning):
+            return ""
+        report = self.why_stuck if self.stuck else str(self.findings_error or f"MPIFindingWarning: {self.warning}")
+        code = code_at(self._blocked or [one.place for one in self.findings], test)
+        return "\n\n".join(filter(None, (self.with_paths(report, root), code)))
 
     @property
     def _blocked(self) -> list[str]:
