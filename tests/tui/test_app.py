@@ -263,6 +263,28 @@ def test_a_deadlock_starts_with_its_report() -> None:
     with_pilot(caught.value.trace, act)
 
 
+def test_the_details_are_those_at_the_cursor_whenever_the_timeline_gets_its_size() -> None:
+    """While another view is shown, as at first after a failed run, it has none; a column would be the whole run."""
+
+    def fails(comm: Any) -> None:
+        ring(comm)
+        comm.recv(source=comm.rank)
+
+    with pytest.raises(fakempi.DeadlockError) as caught:
+        fakempi.run(fails, 8, cost=Hockney(1e-6, 1e-9, eager_limit=0), trace=True)
+
+    async def act(viewer: Any, pilot: Any) -> None:
+        await pilot.press("1")
+        await settled(pilot, lambda: "rank 0 computes for 1 µs" in words(viewer, "#details"))
+        cell = viewer.timeline.cell()
+        await pilot.press("2", "plus")
+        await settled(pilot, lambda: 0 < viewer.timeline.cell() < cell)
+        assert "rank 0 computes for 1 µs" in words(viewer, "#details")
+
+    assert isinstance(caught.value.trace, fakempi.Trace)
+    with_pilot(caught.value.trace, act)
+
+
 @pytest.mark.slow
 def test_run_ends_in_the_viewer(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """`fakempi run -i` shows the run when it has ended, the earlier output of the program, and exits with the program's

@@ -12,6 +12,7 @@ from textual import events
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
+from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
@@ -74,14 +75,24 @@ class TimelineWidget(Widget, can_focus=True):
             super().__init__()
             self.rank, self.time, self.wheel, self.folds = rank, time, wheel, folds
 
+    class Resized(Message):
+        """The timeline has its first size, or another one."""
+
     def __init__(self, trace: Columns) -> None:
         super().__init__(id="timeline")
         self.trace = trace
+        self._area = Size()
+
+    @property
+    def area(self) -> Size:
+        """The size; while another view is shown, which makes it zero, the last one."""
+        self._area = self.size or self._area
+        return self._area
 
     @property
     def rows(self) -> int:
         """The number of rows without heading, axis and legend."""
-        return max(self.size.height - 3, 1)
+        return max(self.area.height - 3, 1)
 
     def groups(self) -> list[Any]:
         """Return the ranks of each row."""
@@ -90,7 +101,7 @@ class TimelineWidget(Widget, can_focus=True):
 
     def cell(self) -> float:
         """Return the time of one column."""
-        return (self.viewport.end - self.viewport.start) / max(self.size.width - label_width(self.groups()) - EDGE, 1)
+        return (self.viewport.end - self.viewport.start) / max(self.area.width - label_width(self.groups()) - EDGE, 1)
 
     def render(self) -> RenderableType:
         """Return the timeline with the cursor highlighted."""
@@ -116,6 +127,10 @@ class TimelineWidget(Widget, can_focus=True):
         row = min(max(event.y - 1, 0), len(groups) - 1)
         column = max(event.x - label_width(groups), 0)
         return groups[row][0], min(self.viewport.start + (column + 0.5) * self.cell(), self.viewport.end)
+
+    def on_resize(self) -> None:
+        """Report the size, on which the details at the cursor depend: without one, a column is the whole run."""
+        self.post_message(self.Resized())
 
     def on_click(self, event: events.Click) -> None:
         """Move the cursor to a click."""
@@ -227,9 +242,9 @@ class TraceViewer(App[None]):
         else:
             self.set_viewport(viewport.zoom(event.wheel, event.time))
 
-    def on_resize(self) -> None:
-        """Redraw the same part in another size."""
-        self.call_after_refresh(lambda: self.set_viewport(self.timeline.viewport))
+    def on_timeline_widget_resized(self) -> None:
+        """Show the details for another size of the timeline."""
+        self.set_viewport(self.timeline.viewport)
 
     def action_zoom(self, factor: float) -> None:
         """Zoom in time."""
