@@ -33,8 +33,7 @@ WRONG = "hello returns 'rank 0 of 1' on rank 0 instead of 'rank 0 of 2'."
 ALL_BUT_ONE_RANK = SECOND.solution.replace("        return mine\n", "        return mine if comm.Get_size() > 1 else None\n")
 
 
-@pytest.fixture
-def class_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def submitted(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A directory of submissions: correct, unchanged, wrong, and nearly correct. Checks run in this process."""
     monkeypatch.setattr(rows, "judge", partial(judge, apart=False))
     monkeypatch.setattr(rows, "can_fork", lambda: False)
@@ -45,21 +44,34 @@ def class_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "zoe": {FIRST: FIRST.solution, SECOND: ALL_BUT_ONE_RANK},
     }
     for name, texts in files.items():
-        (tmp_path / "class" / name).mkdir(parents=True)
+        (directory / name).mkdir(parents=True)
         for exercise, text in texts.items():
-            (tmp_path / "class" / name / exercise.file).write_text(text, encoding="utf-8")
-    return tmp_path / "class"
+            (directory / name / exercise.file).write_text(text, encoding="utf-8")
+    return directory
 
 
-def graded(class_directory: Path, points: str = "1=2,3=3") -> list[GradeRow]:
-    """Return the rows of all students."""
-    found = students([str(class_directory)], COURSE)
+@pytest.fixture
+def class_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The submissions, for tests that change them."""
+    return submitted(tmp_path / "class", monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def class_rows(tmp_path_factory: pytest.TempPathFactory) -> list[GradeRow]:
+    """The rows of all students, which take 2 s: made once."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        return graded(submitted(tmp_path_factory.mktemp("grading") / "class", monkeypatch))
+
+
+def graded(directory: Path, points: str = "1=2,3=3") -> list[GradeRow]:
+    """Return the rows of all students, or of one."""
+    found = students([str(directory)], COURSE)
     return list(rows.grade(found, weights(points, COURSE), CheckLimits(), jobs=1))
 
 
-def test_tables_have_a_row_for_each_student(class_directory: Path) -> None:
+def test_tables_have_a_row_for_each_student(class_rows: list[GradeRow]) -> None:
     """One has words and reasons, the other one points."""
-    found = graded(class_directory)
+    found, class_directory = class_rows, class_rows[0].directory.parent
     out = io.StringIO()
     write_csv(found, [FIRST.name, SECOND.name], out)
     table = list(csv.reader(io.StringIO(out.getvalue())))
@@ -75,11 +87,10 @@ def test_tables_have_a_row_for_each_student(class_directory: Path) -> None:
     assert float(lines[4].split(",")[5]) == found[3].grades[1].points
 
 
-def test_partial_credit_counts_the_tests_that_the_start_file_fails(class_directory: Path) -> None:
+def test_partial_credit_counts_the_tests_that_the_start_file_fails(class_rows: list[GradeRow]) -> None:
     """A start file with a comment has no points; a solution that fails a single test has part of them."""
-    found = graded(class_directory)
-    assert [row.points for row in found[:3]] == [2, 0, 0]
-    assert 0 < found[3].grades[1].points < 3
+    assert [row.points for row in class_rows[:3]] == [2, 0, 0]
+    assert 0 < class_rows[3].grades[1].points < 3
 
 
 def test_exercises_without_a_weight_are_not_graded(class_directory: Path, tmp_path: Path) -> None:
@@ -87,7 +98,7 @@ def test_exercises_without_a_weight_are_not_graded(class_directory: Path, tmp_pa
     file = tmp_path / "weights.txt"
     file.write_text("# the second week\n03_two_sends, 2.5\n\n1 = 1\n", encoding="utf-8")
     assert {each.number: points for each, points in weights(str(file), COURSE).items()} == {1: 1.0, 3: 2.5}
-    assert [len(row.grades) for row in graded(class_directory, "1=1")] == [1, 1, 1, 1]
+    assert [[grade.exercise for grade in row.grades] for row in graded(class_directory / "bob", "1=1")] == [[FIRST]]
     assert set(weights(None, COURSE).values()) == {1.0}
 
 
@@ -111,8 +122,8 @@ def test_invalid_weights_are_rejected(text: str, sentence: str) -> None:
 def test_feedback_has_the_failure_the_ranks_and_a_timeline(class_directory: Path, tmp_path: Path) -> None:
     """An earlier timeline does not remain."""
     (class_directory / "eve" / SECOND.file).write_text(SECOND.start + "#", encoding="utf-8")
-    found = {row.student: row for row in graded(class_directory)}
-    file = write_feedback(found["eve"], tmp_path / "feedback")
+    [row] = graded(class_directory / "eve")
+    file = write_feedback(row, tmp_path / "feedback")
     text = file.read_text(encoding="utf-8")
     assert text.startswith("# eve: 0 of 5 points\n")
     assert f"    {WRONG}\n" in text
@@ -123,14 +134,14 @@ def test_feedback_has_the_failure_the_ranks_and_a_timeline(class_directory: Path
     assert "Deadlock by two sends" in page
     assert "<script" not in page
     (class_directory / "eve" / SECOND.file).write_text(SECOND.solution, encoding="utf-8")
-    [row] = rows.grade([class_directory / "eve"], weights("3=1", COURSE), CheckLimits(), jobs=1)
+    [row] = graded(class_directory / "eve", "3=1")
     write_feedback(row, tmp_path / "feedback")
     assert not (file.parent / "timeline_03.html").exists()
 
 
-def test_reports_have_the_formats_of_autograders(class_directory: Path) -> None:
+def test_reports_have_the_formats_of_autograders(class_rows: list[GradeRow]) -> None:
     """Gradescope adds the scores of tests; the score of PrairieLearn is a fraction."""
-    row = graded(class_directory)[3]
+    row = class_rows[3]
     record = json.loads(report_of(row, "gradescope"))
     assert record["score"] == row.points == sum(test["score"] for test in record["tests"])
     assert [test["max_score"] for test in record["tests"]] == [2, 3]
@@ -164,7 +175,7 @@ def test_a_symbolic_link_is_not_a_submission(class_directory: Path) -> None:
         link.symlink_to(FIRST.directory / "solution.py")
     except OSError:
         pytest.skip("no permission for symbolic links")
-    row = graded(class_directory)[1]
+    [row] = graded(class_directory / "bob")
     assert row.grades[0].word == "fail"
     assert row.points == 0
 
@@ -187,7 +198,7 @@ def test_a_file_with_a_former_name_is_graded(class_directory: Path) -> None:
     """Exercise 10 was 7."""
     tenth = COURSE.find("10")
     (class_directory / "ann" / "07_broadcast.py").write_text(tenth.solution, encoding="utf-8")
-    [row] = rows.grade([class_directory / "ann"], weights("10=1", COURSE), CheckLimits(), jobs=1)
+    [row] = graded(class_directory / "ann", "10=1")
     assert row.points == 1
 
 
