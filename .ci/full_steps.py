@@ -145,12 +145,17 @@ SKIPPING = r"$(grep -rlE 'needs\(|importorskip|skipif|pytest\.skip' tests --incl
 """Files with tests that skip for want of something."""
 
 TESTS = {
-    "tests": ("all tests", f"{EVERY} {APART}"),
-    "usual": ("usual tests", ""),
+    "usual": ("usual tests", APART),
+    "slow": ("slow tests", f"-m slow {APART}"),
+    "tests": ("usual tests and samples", f'-m "not slow or sample" {APART}'),
     "skipping": ("tests that may be skipped", f"{EVERY} {SKIPPING}"),
     "open_mpi": ("rule files of Open MPI", f"{EVERY} tests/real_mpi/test_tuned_files.py"),
 }
-"""Titles and selections of tests by the names of parts. A full run has the first; other steps of it contain the rest."""
+"""Titles and selections of tests by the names of parts.
+
+A full run has the first two with the Python that runs this, and the third with each other one: slow tests are mostly
+sweeps, which take an hour. The other steps of a full run contain the rest.
+"""
 
 SWEEPS = {
     "mpi4py's test suite, 4 ranks": "python benchmarks/mpi4py_suite.py --ranks 4 | grep '^| 4'",
@@ -176,15 +181,9 @@ SWEEPS = {
 }
 
 
-OTHER_VERSIONS = f'-m "not slow or sample" {APART}'
-"""Tests with a version of Python other than the one that runs this: slow tests are mostly sweeps, which take an hour."""
-
-
 def run_tests(script: Script, name: str, version: str) -> None:
     """A step of TESTS with one version of Python."""
     title, selection = TESTS[name]
-    if name == "tests" and version != THIS:
-        title, selection = "usual tests and samples", OTHER_VERSIONS
     script.step(f"{title}: {version}", version, {f"HYPOTHESIS_PROFILE=full python -m pytest -n auto {selection}": 5400})
 
 
@@ -199,8 +198,9 @@ def all_parts(versions: Sequence[str]) -> list[Part]:
     found.append(Part("package_suites", package_suites))
     found.append(Part("states", shared_packages))
     for version in versions:
+        whole = ("usual", "slow") if version == THIS else ("tests",)
         for name in TESTS:
-            found.append(Part(f"{name} {version}", partial(run_tests, name=name, version=version), version, name != "tests"))
+            found.append(Part(f"{name} {version}", partial(run_tests, name=name, version=version), version, name not in whole))
         found.append(Part(f"types {version}", partial(static_checks, name=version), version))
         if MPI:
             found.append(Part(f"real_mpi {version}", partial(real_mpi, name=version, selection=EVERY), version))
