@@ -200,7 +200,9 @@ def all_parts(versions: Sequence[str]) -> list[Part]:
     for version in versions:
         whole = ("usual", "slow") if version == THIS else ("tests",)
         for name in TESTS:
-            found.append(Part(f"{name} {version}", partial(run_tests, name=name, version=version), version, name not in whole))
+            found.append(
+                Part(f"{name} {version}", partial(run_tests, name=name, version=version), version, name not in whole)
+            )
         found.append(Part(f"types {version}", partial(static_checks, name=version), version))
         if MPI:
             found.append(Part(f"real_mpi {version}", partial(real_mpi, name=version, selection=EVERY), version))
