@@ -84,6 +84,16 @@ def test_comments_belong_to_statements(tmp_path: Path, text: str, lines: list[tu
     assert ([rule.lines for rule in found], problems) == (lines, ())
 
 
+def test_a_file_of_too_many_tokens_is_read_in_part(tmp_path: Path) -> None:
+    """A megabyte of tokens of one character would take seconds; comments before them count, and a sentence says the rest."""
+    (tmp_path / "a.py").write_text(
+        f"one()  # fakempi: ignore[message-lost] a\n[{'0,' * 200_000}]  # fakempi: ignore[file-leak] b\n"
+    )
+    found, [problem] = comments_of(str(tmp_path / "a.py"))
+    assert [one.kind for one in found] == ["message-lost"]
+    assert problem.endswith("a.py:2: the file has too many tokens for its size; comments from here on are not read.")
+
+
 def test_each_line_that_a_finding_names_may_have_the_comment(tmp_path: Path) -> None:
     """A mismatch of datatypes names the send and the receive."""
     text = """import numpy as np

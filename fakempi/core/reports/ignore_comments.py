@@ -13,12 +13,19 @@ import re
 import tokenize
 from functools import lru_cache
 from io import StringIO
+from itertools import islice
 
 from fakempi.core.reports.suppression_rules import Suppression, problem_with
 from fakempi.errors.paths import short_path
 
 MARK = "fakempi:"
 _COMMENT = re.compile(r"#\s*fakempi:\s*ignore\b(?:\s*\[([^\]#]*)\])?\s*([^#]*)")
+
+MOST_TOKENS = 100_000
+"""At most this number of tokens is read, plus one for each two characters; a usual program has four characters per token.
+
+The tokenizer of Python 3.11 needs 2.3 s for a megabyte of tokens of one character.
+"""
 
 Comments = tuple[tuple[Suppression, ...], tuple[str, ...]]
 """The suppressions of a file, and what is wrong with the others."""
@@ -52,7 +59,12 @@ def _parsed(file: str, text: str) -> Comments:
     problems: list[str] = []
     if MARK not in text:
         return (), ()
-    for first, last, line, comment in _comments(text):
+    comments, end = _comments(text)
+    if end:
+        problems.append(
+            f"{short_path(file)}:{end}: the file has too many tokens for its size; comments from here on are not read."
+        )
+    for first, last, line, comment in comments:
         for match in _COMMENT.finditer(comment):
             at = f"{short_path(file)}:{line}"
             kinds = [kind.strip() for kind in (match[1] or "").split(",")]
@@ -65,16 +77,18 @@ def _parsed(file: str, text: str) -> Comments:
     return tuple(found), tuple(problems)
 
 
-def _comments(text: str) -> list[tuple[int, int, int, str]]:
+def _comments(text: str) -> tuple[list[tuple[int, int, int, str]], int]:
     """Return the comments of a program: the first and the last line of the statement, the line and the text of each.
 
-    A comment between two statements belongs to neither of them; its range of lines is empty.
+    A comment between two statements belongs to neither of them; its range of lines is empty. The second value is the line
+    at which reading ended because there are too many tokens, or 0.
     """
     found: list[tuple[int, int, int, str]] = []
     open_comments: list[tuple[int, str]] = []
     first = 0  # of the present statement; 0 between two statements
+    tokens = tokenize.generate_tokens(StringIO(text).readline)
     try:
-        for token in tokenize.generate_tokens(StringIO(text).readline):
+        for token in islice(tokens, MOST_TOKENS + len(text) // 2):
             if token.type == tokenize.COMMENT:
                 open_comments.append((token.start[0], token.string))
             elif token.type in (tokenize.NEWLINE, tokenize.NL) and (not first or token.type == tokenize.NEWLINE):
@@ -83,9 +97,10 @@ def _comments(text: str) -> list[tuple[int, int, int, str]]:
                 open_comments, first = [], 0
             elif token.type not in (tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER) and not first:
                 first = token.start[0]
+        end = next(tokens, None)
     except (tokenize.TokenError, SyntaxError):
-        pass  # not a Python program, or one that does not compile
-    return found
+        end = None  # not a Python program, or one that does not compile
+    return found, end.start[0] if end else 0
 
 
 def enclosing_functions(file: str, line: int) -> list[str]:
