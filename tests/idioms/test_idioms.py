@@ -12,7 +12,7 @@ from tests.idioms.running import LIMIT, WAYS, idioms, recorded, run
 from tests.real_mpi.processes import ROOT, mpi_is_installed
 
 SAMPLE = {
-    "one process": {"as_zip_file", "fork_and_exit", "stdin_select"},
+    "one process": {"as_zip_file", "finalizers", "fork_and_exit", "stdin_select"},
     "processes": {"bytes_to_stdout", "print_replaced", "thread_daemon_at_end"},
 }
 """Idioms that the sample runs by the command line."""

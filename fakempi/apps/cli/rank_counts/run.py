@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import shlex
@@ -31,10 +32,14 @@ def run_script(options: Namespace) -> int:
     """Run the script; returns the exit code."""
     command = command_of(options)
     check_comparison(options)
+    gc.freeze()  # the collections below and at the end of Python then examine objects of the script, and not our modules
     if are_several(options.ranks):
-        return run_numbers(command, options)
-    check_single(options)
-    return run_command(command, ranks_of(options), options).code
+        code = run_numbers(command, options)
+    else:
+        check_single(options)
+        code = run_command(command, ranks_of(options), options).code
+    gc.collect()  # `__del__` of objects of the script may print; what it prints at the end of Python may not be flushed
+    return code
 
 
 def run_numbers(command: list[str], options: Namespace) -> int:
