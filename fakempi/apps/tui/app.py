@@ -76,12 +76,12 @@ class TimelineWidget(Widget, can_focus=True):
             self.rank, self.time, self.wheel, self.folds = rank, time, wheel, folds
 
     class Resized(Message):
-        """The timeline has its first size, or another one."""
+        """The timeline has its first width, or another one."""
 
     def __init__(self, trace: Columns) -> None:
         super().__init__(id="timeline")
         self.trace = trace
-        self._area = Size()
+        self._area, self._width = Size(), 0
 
     @property
     def area(self) -> Size:
@@ -129,8 +129,13 @@ class TimelineWidget(Widget, can_focus=True):
         return groups[row][0], min(self.viewport.start + (column + 0.5) * self.cell(), self.viewport.end)
 
     def on_resize(self) -> None:
-        """Report the size, on which the details at the cursor depend: without one, a column is the whole run."""
-        self.post_message(self.Resized())
+        """Report the width, on which the details at the cursor depend: without one, a column is the whole run.
+
+        The search field changes the height only; a message about the search stays.
+        """
+        if self.size.width not in (0, self._width):
+            self._width = self.size.width
+            self.post_message(self.Resized())
 
     def on_click(self, event: events.Click) -> None:
         """Move the cursor to a click."""
@@ -243,7 +248,7 @@ class TraceViewer(App[None]):
             self.set_viewport(viewport.zoom(event.wheel, event.time))
 
     def on_timeline_widget_resized(self) -> None:
-        """Show the details for another size of the timeline."""
+        """Show the details for another width of the timeline."""
         self.set_viewport(self.timeline.viewport)
 
     def action_zoom(self, factor: float) -> None:
