@@ -304,7 +304,7 @@ from fakempi.mpi.point.grequest import Grequest
 from fakempi.mpi.point.persistent import Prequest
 from fakempi.mpi.point.probes import MESSAGE_NO_PROC, MESSAGE_NULL, Message
 from fakempi.mpi.point.request import REQUEST_NULL, Request
-from fakempi.mpi.sessions.session import SESSION_NULL, Session
+from fakempi.mpi.sessions import SESSION_NULL, Session
 from fakempi.mpi.topologies.topology import Compute_dims
 from fakempi.mpi.windows.win import WIN_NULL, Win
 

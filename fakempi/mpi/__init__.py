@@ -13,11 +13,11 @@ partitions/    partitioned communication
 collective/    collective calls: describe buffers, match calls, choose and run an algorithm
 topologies/    Cartesian and graph topologies; neighborhood collectives
 comms/         groups and communicators; split, spawn, connect
-sessions/      sessions: process sets by name, and their groups
+sessions       sessions: process sets by name, and their groups
 windows/       one-sided communication
 files/         MPI files
 diagnostics/   records for reports: blocked ranks, leaks, polling
-singleton/     COMM_WORLD outside a run: one rank
+singleton      COMM_WORLD outside a run: one rank
 public_calls   the hook point of public calls
 """
 
@@ -28,7 +28,7 @@ from fakempi.mpi.base.process import Process
 
 
 def _singleton() -> Process:
-    from fakempi.mpi.singleton.universe import singleton  # imported only if needed
+    from fakempi.mpi.singleton import singleton  # imported only if needed
 
     return singleton()
 

@@ -19,8 +19,8 @@ import pytest
 
 import fakempi
 from fakempi import MPI
+from fakempi.mpi import singleton
 from fakempi.mpi.base.current import os_thread, outside
-from fakempi.mpi.singleton import loop
 from tests.helpers.loops import for_each
 
 WORLD: Any = MPI.COMM_WORLD
@@ -184,7 +184,7 @@ def test_other_calls_that_never_complete(wait: str) -> None:
 
 def test_endless_polling_is_a_livelock(monkeypatch: pytest.MonkeyPatch) -> None:
     """After the limit of polls; a message in between resets the count."""
-    monkeypatch.setattr(loop, "MAX_UNSUCCESSFUL_POLLS", 100)
+    monkeypatch.setattr(singleton, "MAX_UNSUCCESSFUL_POLLS", 100)
     for _ in range(3):
         for _ in range(90):
             assert not WORLD.Iprobe()
@@ -199,7 +199,7 @@ def test_endless_polling_is_a_livelock(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("clock", [MPI.Wtime, time.time, time.monotonic], ids=["Wtime", "time", "monotonic"])
 def test_polling_until_a_deadline_is_no_livelock(clock: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Outside a run all clocks advance on their own."""
-    monkeypatch.setattr(loop, "MAX_UNSUCCESSFUL_POLLS", 100)
+    monkeypatch.setattr(singleton, "MAX_UNSUCCESSFUL_POLLS", 100)
     end = clock() + 0.005
     while clock() < end:
         assert not WORLD.Iprobe()
@@ -348,7 +348,7 @@ def test_it_is_created_on_first_use_and_needs_no_algorithms() -> None:
 import sys
 from fakempi import MPI
 comm = MPI.COMM_WORLD
-assert "fakempi.mpi.singleton.universe" not in sys.modules
+assert "fakempi.mpi.singleton" not in sys.modules
 assert comm.allreduce(comm.Get_rank() + 1) == 1
 comm.Ibarrier().Wait()
 print([name for name in sys.modules if name.split(".")[0] in ("collectives", "greenlet") or name == "fakempi.tuning"])
