@@ -1,8 +1,8 @@
 """COMM_WORLD outside a run, as when mpi4py is started without mpiexec: a universe of one process, created on first use.
 
-Its only task is the calling code, which the loop has not started, and there is no other task to switch to. Booked actions are
-carried out while the program waits. If the program still has to wait after the last of them, nothing can wake it, which is
-reported as a deadlock at once. So no backend is needed: a singleton has no greenlets and no threads.
+Its only task is the calling code, which the loop has not started, and there is no other task to switch to. Booked actions
+are carried out while the program waits. If the program still has to wait after the last of them, nothing can wake it, which
+is reported as a deadlock at once. So no backend is needed: a singleton has no greenlets and no threads.
 """
 
 from __future__ import annotations

@@ -22,15 +22,15 @@ MISSING: Any = object()
 
 
 class ProcessSetting(ABC):
-    """One value that the whole process has. `fresh` is the value of a new process, if ranks have to begin with it."""
+    """One value that the whole process has; settings with the same key are the same.
 
-    __slots__ = ("fresh",)
-    fresh: Any
+    `fresh` is the value of a new process, if ranks have to begin with it.
+    """
 
-    @property
-    @abstractmethod
-    def key(self) -> Hashable:
-        """The identity of the value: settings with the same key are the same."""
+    __slots__ = ("fresh", "key")
+
+    def __init__(self, key: Hashable, fresh: Any = MISSING) -> None:
+        self.key, self.fresh = key, fresh
 
     @abstractmethod
     def read(self) -> Any:
@@ -60,12 +60,8 @@ class Attribute(ProcessSetting):
     __slots__ = ("name", "namespace")
 
     def __init__(self, namespace: dict[str, Any], name: str, fresh: Any = MISSING) -> None:
-        self.namespace, self.name, self.fresh = namespace, name, fresh
-
-    @property
-    def key(self) -> Hashable:
-        """The address of the namespace, which this object keeps alive, and the name."""
-        return id(self.namespace), self.name
+        super().__init__((id(namespace), name), fresh)  # the address of an object that this one keeps alive
+        self.namespace, self.name = namespace, name
 
     def read(self) -> Any:
         """Return the value, or `MISSING`."""
@@ -89,12 +85,8 @@ class AllNames(ProcessSetting):
     __slots__ = ("namespace",)
 
     def __init__(self, namespace: dict[str, Any]) -> None:
-        self.namespace, self.fresh = namespace, MISSING
-
-    @property
-    def key(self) -> Hashable:
-        """The address of the namespace, which this object keeps alive."""
-        return id(self.namespace)
+        super().__init__(id(namespace))  # the address of an object that this one keeps alive
+        self.namespace = namespace
 
     def read(self) -> dict[str, Any]:
         """Return a copy."""
@@ -116,15 +108,11 @@ class AllNames(ProcessSetting):
 class Value(ProcessSetting):
     """A value that one function returns and another one sets."""
 
-    __slots__ = ("get", "name", "set")
+    __slots__ = ("get", "set")
 
     def __init__(self, name: Hashable, get: Callable[[], Any], set: Callable[[Any], Any]) -> None:
-        self.name, self.get, self.set, self.fresh = name, get, set, MISSING
-
-    @property
-    def key(self) -> Hashable:
-        """The name."""
-        return self.name
+        super().__init__(name)
+        self.get, self.set = get, set
 
     def read(self) -> Any:
         """Call the function that returns the value."""
@@ -141,12 +129,8 @@ class ClassAttribute(ProcessSetting):
     __slots__ = ("name", "owner")
 
     def __init__(self, owner: type, name: str) -> None:
-        self.owner, self.name, self.fresh = owner, name, MISSING
-
-    @property
-    def key(self) -> Hashable:
-        """The class and the name."""
-        return self.owner, self.name
+        super().__init__((owner, name))
+        self.owner, self.name = owner, name
 
     def read(self) -> Any:
         """Return the value, or `MISSING`."""

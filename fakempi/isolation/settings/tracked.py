@@ -18,17 +18,13 @@ _REMEMBERED = 8  # copies that new ones are compared with: more would make a cha
 class Tracked(ProcessSetting):
     """A value that one function returns and another one sets, with a key; each change must be made by `Settings`."""
 
-    __slots__ = ("current", "get", "is_stale", "known", "name", "set")
+    __slots__ = ("current", "get", "is_stale", "known", "set")
 
     def __init__(self, name: Hashable, get: Callable[[], Any], set: Callable[[Any], Any]) -> None:
-        self.name, self.get, self.set, self.fresh = name, get, set, MISSING
+        super().__init__(name)
+        self.get, self.set = get, set
         self.current: Any = None
         self.is_stale, self.known = True, list[Any]()
-
-    @property
-    def key(self) -> Hashable:
-        """The name."""
-        return self.name
 
     def read(self) -> Any:
         """Return the value; the same object as before unless it has changed."""

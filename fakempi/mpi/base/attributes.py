@@ -22,19 +22,11 @@ from fakempi.mpi.base.identity import NumberTable, number_table
 from fakempi.mpi.base.mpi_errors import callback_error, fits, integer, mpi_error, overflow
 from fakempi.mpi.base.resource_tracker import track, untrack
 
-PREDEFINED: dict[int, str] = {
-    c.TAG_UB: "TAG_UB",
-    c.IO: "IO",
-    c.WTIME_IS_GLOBAL: "WTIME_IS_GLOBAL",
-    c.UNIVERSE_SIZE: "UNIVERSE_SIZE",
-    c.APPNUM: "APPNUM",
-    c.LASTUSEDCODE: "LASTUSEDCODE",
-    c.WIN_BASE: "WIN_BASE",
-    c.WIN_SIZE: "WIN_SIZE",
-    c.WIN_DISP_UNIT: "WIN_DISP_UNIT",
-    c.WIN_CREATE_FLAVOR: "WIN_CREATE_FLAVOR",
-    c.WIN_MODEL: "WIN_MODEL",
-}
+_NAMES = (
+    "TAG_UB", "IO", "WTIME_IS_GLOBAL", "UNIVERSE_SIZE", "APPNUM", "LASTUSEDCODE", "WIN_BASE", "WIN_SIZE", "WIN_DISP_UNIT",
+    "WIN_CREATE_FLAVOR", "WIN_MODEL",
+)  # fmt: skip
+PREDEFINED: dict[int, str] = {getattr(c, name): name for name in _NAMES}
 _KIND_OF_PREDEFINED = {key: "Win" if name.startswith("WIN_") else "Comm" for key, name in PREDEFINED.items()}
 
 

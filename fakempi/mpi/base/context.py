@@ -44,6 +44,12 @@ class Side:
         self.original: Side | None = None  # of a side for collective calls: the side of the program's communicator
         self.local: Side | None = None  # of a side of an intercommunicator: a separate context for the same group
 
+    @property
+    def peer(self) -> Side:
+        """The side that sends to this one: the other side of an intercommunicator, or the same side."""
+        sides = self.context.sides
+        return sides[-1 - sides.index(self)]
+
     def box(self, rank: int) -> Mailbox:
         """The mailbox of a rank."""
         box = self.boxes[rank]

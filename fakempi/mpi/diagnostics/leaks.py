@@ -19,7 +19,7 @@ from fakempi.mpi.base.context import Context, Contexts
 from fakempi.mpi.base.freed_requests import is_open
 from fakempi.mpi.base.process import Universe
 from fakempi.mpi.base.rendezvous import Rendezvous
-from fakempi.mpi.diagnostics.waits import other_side, where
+from fakempi.mpi.diagnostics.waits import where
 from fakempi.mpi.failures.state import FailureState
 
 
@@ -73,7 +73,7 @@ def _receives(universe: Universe, boxes: list[Mailbox]) -> set[tuple[int, str, s
         for receive in group:
             if receive.call_site.open:
                 receive.call_site.open -= 1
-            senders = () if receive.source < 0 else (other_side(receive.box.name).members[receive.source],)
+            senders = () if receive.source < 0 else (receive.box.name.peer.members[receive.source],)
             source = "{others}" if senders else "any source"
             sentence = f"no message arrived from {source}: {_tags(tags)}{comm_name}; the request was never waited for"
             universe.report("receive-unmatched", receive.box.owner, sentence, senders, call=call, place=place)

@@ -161,7 +161,7 @@ def _missing(universe: Universe, operation: PostedReceive | Envelope | Completio
         side: Side = operation.box.name
         if side.original is None:
             return None
-        waits = side if isinstance(operation, PostedReceive) else other_side(side)  # senders are on the other side
+        waits = side if isinstance(operation, PostedReceive) else side.peer  # senders are on the other side
         here: Any = waits.original
         rank: Any = here.members.index(operation.box.owner if isinstance(operation, PostedReceive) else operation.out.number)
         key = (id(here), rank if operation.tag >= PERSISTENT else None, operation.tag % TAGS)
@@ -189,7 +189,7 @@ def _awaited_event(universe: Universe, operation: Operation) -> AwaitedEvent | N
     if isinstance(operation, PostedReceive):
         side: Side = operation.box.name
         source = operation.source if operation.source >= 0 else None
-        others = other_side(side)
+        others = side.peer
         awaits = (others.members[source],) if source is not None else ()
         tag = operation.tag if operation.tag >= 0 else None
         return AwaitedEvent("receive", source, tag, 0, _ring_size(side), where(side), awaits)
@@ -228,7 +228,7 @@ def _one_difference(receive: PostedReceive, box: Mailbox, envelope: Envelope) ->
         if tag_matches and not source_matches:
             return f"but the receive expects source {receive.source}"
         return ""
-    side = other_side(receive.box.name)
+    side: Side = receive.box.name.peer
     same_sender = receive.source < 0 or side.members[receive.source] == envelope.out.number
     if tag_matches and same_sender:
         return f"but on another communicator: {_name(box.name)}, not {_name(receive.box.name)}"
@@ -240,12 +240,6 @@ def _unreceived(boxes: list[Mailbox]) -> Iterator[Unreceived]:
         for envelope in box.envelopes():
             if envelope.waiter is None or envelope.end is not None:  # otherwise its sender is blocked and listed
                 yield Unreceived(envelope.out.number, box.owner, envelope.tag, envelope.nbytes, where(box.name))
-
-
-def other_side(side: Side) -> Side:
-    """Return the side of the senders: the other side of an intercommunicator, or the same side."""
-    sides = side.context.sides
-    return sides[-1 - sides.index(side)]
 
 
 def _ring_size(side: Side) -> int:

@@ -82,7 +82,7 @@ class FaultState:
                         self._fail_rendezvous(context, key, rendezvous, now)
 
     def _fail_messages(self, side: Side, now: Time) -> None:
-        others, collective = _other_side(side).members, side.original is not None
+        others, collective = side.peer.members, side.original is not None
         for box in side.boxes:
             if box is None:
                 continue
@@ -142,11 +142,6 @@ def _collective_contexts(context: Context) -> Iterator[Context]:
     if context.collective_context is not None:
         yield context.collective_context
         yield from (side.local.context for side in context.sides if side.local is not None)
-
-
-def _other_side(side: Side) -> Side:
-    sides = side.context.sides
-    return sides[-1 - sides.index(side)]
 
 
 def _end(operation: Operation, now: Time) -> None:

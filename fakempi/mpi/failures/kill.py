@@ -171,7 +171,5 @@ def _check_receive(side: Side, receive: PostedReceive) -> None:
     if any(receive.matches(envelope) and envelope.eager for envelope in receive.box.envelopes()) and side.original is None:
         side.context.fault_state.check(receive.box.owner, -1)
         return
-    sides = side.context.sides
-    others = sides[-1 - sides.index(side)].members
-    peer = others[receive.source] if receive.source >= 0 else None
+    peer = side.peer.members[receive.source] if receive.source >= 0 else None
     side.context.fault_state.check(receive.box.owner, peer, side.original is not None)

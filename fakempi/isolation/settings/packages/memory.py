@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from collections.abc import Hashable
 from typing import Any
 
 from fakempi.isolation.settings.exchange import MISSING, ProcessSetting, Value
@@ -16,16 +15,11 @@ from fakempi.isolation.settings.exchange import MISSING, ProcessSetting, Value
 class GeneratorMemory(ProcessSetting):
     """A block of memory that stays where it is; `fresh` is its content in a new process."""
 
-    __slots__ = ("address", "block")
+    __slots__ = ("block",)
 
     def __init__(self, address: int, size: int, fresh: Any = MISSING) -> None:
-        self.address, self.fresh = address, fresh
+        super().__init__(("memory", address), fresh)
         self.block = (ctypes.c_char * size).from_address(address)
-
-    @property
-    def key(self) -> Hashable:
-        """The address."""
-        return "memory", self.address
 
     def read(self) -> bytes:
         """Return a copy."""

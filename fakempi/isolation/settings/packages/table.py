@@ -53,7 +53,7 @@ def _parameters(module: Any, args: tuple[Any, ...]) -> Settings:
     if args[0] is not module.rcParams:
         return []
     tracked = DictContents("matplotlib.rcParams", module.rcParams)
-    return [tracked if hasattr(module.RcParams, "_update_raw") else Value(tracked.name, tracked.get, tracked.set)]
+    return [tracked if hasattr(module.RcParams, "_update_raw") else Value(tracked.key, tracked.get, tracked.set)]
 
 
 def _colormaps(module: Any, args: tuple[Any, ...]) -> Settings:

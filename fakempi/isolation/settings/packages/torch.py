@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from fakempi.isolation.settings.exchange import MISSING, ProcessSetting, Value
+from fakempi.isolation.settings.exchange import ProcessSetting, Value
 
 
 def modes(torch: Any, has_own_threads: bool) -> Iterator[ProcessSetting]:
@@ -29,10 +29,10 @@ class _Modes(ProcessSetting):
     """
 
     __slots__ = ("anomaly", "autocast", "compiled", "depth", "dtype", "gradients", "inference", "thread", "torch")
-    key = "torch.modes"
 
     def __init__(self, torch: Any) -> None:
-        self.torch, self.compiled, self.fresh = torch, torch._C, MISSING
+        super().__init__("torch.modes")
+        self.torch, self.compiled = torch, torch._C
         self.dtype, self.gradients, self.anomaly = torch.get_default_dtype, torch.is_grad_enabled, torch.is_anomaly_enabled
         self.autocast, self.inference = torch.is_autocast_enabled, torch.is_inference_mode_enabled
         self.depth = torch._C._len_torch_function_stack
