@@ -41,29 +41,26 @@ def equivalent(options: Sequence[Option]) -> dict[int, list[int]]:
 
 def is_distinguished(choices: Choices, step: ChoiceStep, other: int) -> bool:
     """Whether a complete run distinguishes the message received in a step from the equivalent message of another option."""
-    return _differ(choices, step.taken, step.options[other].value)
-
-
-def _differ(choices: Choices, taken: Option, other: Envelope) -> bool:
-    point, sources = taken.point, (taken.value.source, other.source)
+    taken, message = step.taken, step.options[other].value
+    point, sources = taken.point, (taken.value.source, message.source)
     assert isinstance(point, Receive)
     log = choices.log[point.box]
     start = log.index(("match", taken.value))
     if source_was_read(point.receive) or choices.timed:
         return True
     if not taken.value.eager:
-        if not all(choices.was_last(envelope) for envelope in (taken.value, other)):
+        if not all(choices.was_last(envelope) for envelope in (taken.value, message)):
             return True  # the sender whose send completed continues, and the other does not
-        if taken.value.end != other.end:
+        if taken.value.end != message.end:
             return True  # the senders can read the clock when their sends complete
     other_received = False
-    for event, item in [*_unmatched_events(log[:start], taken.value, other), *log[start + 1 :]]:
+    for event, item in [*_unmatched_events(log[:start], taken.value, message), *log[start + 1 :]]:
         if event == "arrive":  # relevant even after both were received: it could have arrived earlier
             if item.source in sources:
                 return True
         elif event == "match":
-            other_received |= item is other
-        elif other_received or not (item.matches(other) or item.matches(taken.value)):
+            other_received |= item is message
+        elif other_received or not (item.matches(message) or item.matches(taken.value)):
             continue
         elif event == "probe" or item.source >= 0 or source_was_read(item):
             return True
