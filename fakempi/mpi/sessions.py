@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
 from fakempi.errors import MPITypeError, MPIValueError
@@ -61,11 +61,6 @@ class Session(HandlesErrors, Handled["Session"]):
         self = super().__new__(cls)
         self._state = None if session is None else session._state
         return self
-
-    if TYPE_CHECKING:  # the base class cannot name this class
-
-        @classmethod
-        def Create_errhandler(cls, errhandler_fn: Callable[[Session, int], None]) -> Errhandler: ...
 
     def _mpi_object(self) -> object | None:
         return self._state

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from operator import index
-from typing import Any, ClassVar, SupportsIndex, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex, TypeAlias
 from weakref import WeakValueDictionary
 
 from fakempi.core.hooks import HookedCalls
@@ -21,6 +21,9 @@ from fakempi.mpi.base.current import current_process
 from fakempi.mpi.base.identity import NumberTable, number_table
 from fakempi.mpi.base.mpi_errors import callback_error, fits, integer, mpi_error, overflow
 from fakempi.mpi.base.resource_tracker import track, untrack
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _NAMES = (
     "TAG_UB", "IO", "WTIME_IS_GLOBAL", "UNIVERSE_SIZE", "APPNUM", "LASTUSEDCODE", "WIN_BASE", "WIN_SIZE", "WIN_DISP_UNIT",
@@ -111,8 +114,8 @@ class Attributed(HookedCalls):
     @classmethod
     def Create_keyval(
         cls,
-        copy_fn: CopyFunction | None = None,
-        delete_fn: DeleteFunction | None = None,
+        copy_fn: Callable[[Self, int, Any], Any] | None = None,
+        delete_fn: Callable[[Self, int, Any], None] | None = None,
         nopython: bool = False,
     ) -> int:
         """Create a new key for attributes of this kind of object.

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import NoReturn
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NoReturn
 
 from fakempi.core.hooks import HookedCalls
 from fakempi.errors import MPIError
 from fakempi.errors.classes import ERR_ERRHANDLER
 from fakempi.mpi.base.current import running_process
-from fakempi.mpi.base.errhandler import ERRORS_ABORT, ERRORS_ARE_FATAL, ERRORS_RETURN, Errhandler, ErrorFunction
+from fakempi.mpi.base.errhandler import ERRORS_ABORT, ERRORS_ARE_FATAL, ERRORS_RETURN, Errhandler
 from fakempi.mpi.base.mpi_errors import integer, mpi_error
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class HandlesErrors(HookedCalls):
@@ -30,7 +34,7 @@ class HandlesErrors(HookedCalls):
         raise NotImplementedError
 
     @classmethod
-    def Create_errhandler(cls, errhandler_fn: ErrorFunction) -> Errhandler:
+    def Create_errhandler(cls, errhandler_fn: Callable[[Self, int], None]) -> Errhandler:
         """Create an error handler that calls a function with the object and the error code."""
         return Errhandler._of_function(errhandler_fn)
 

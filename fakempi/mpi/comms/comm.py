@@ -293,7 +293,7 @@ class Comm(
         joined: Intercomm = cls._kinds[True]._make(process, context.sides[own_side], context.sides[1 - own_side], 0)
         return joined
 
-    if TYPE_CHECKING:  # the base class cannot name this class
+    if TYPE_CHECKING:  # mpi4py has the type Comm for subclasses, too
 
         @classmethod
         def Create_keyval(

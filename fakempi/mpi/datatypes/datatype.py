@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from fakempi.errors import MPITypeError, MPIValueError
@@ -32,16 +32,6 @@ class Datatype(TypeHandle):
         """The only predefined type that this type consists of, or None if there are several; reductions use it."""
         only = self._definition.basic
         return None if only is None else _canonical(only)
-
-    if TYPE_CHECKING:  # the base class cannot name this class
-
-        @classmethod
-        def Create_keyval(
-            cls,
-            copy_fn: Callable[[Datatype, int, Any], Any] | None = None,
-            delete_fn: Callable[[Datatype, int, Any], None] | None = None,
-            nopython: bool = False,
-        ) -> int: ...
 
     # -- pickling ------------------------------------------------------------------------------------------------------
 

@@ -20,7 +20,6 @@ from fakempi.mpi.base.constants import (
 )
 from fakempi.mpi.base.context import Context
 from fakempi.mpi.base.current import running_process
-from fakempi.mpi.base.errhandler import Errhandler
 from fakempi.mpi.base.identity import Handled
 from fakempi.mpi.base.info import INFO_NULL, Info
 from fakempi.mpi.base.mpi_errors import integer, mpi_error
@@ -71,11 +70,6 @@ class File(FileAccesses, Handled["File"]):
     def __repr__(self) -> str:
         part = self._part
         return f"<{type(self).__name__}: {'null' if part is None or part.opened is None else repr(part.opened.path)}>"
-
-    if TYPE_CHECKING:  # the base class cannot name this class
-
-        @classmethod
-        def Create_errhandler(cls, errhandler_fn: Callable[[File, int], None]) -> Errhandler: ...
 
     # -- open and close -------------------------------------------------------------------------------------------
 

@@ -27,7 +27,6 @@ from fakempi.mpi.base.constants import (
 )  # fmt: skip
 from fakempi.mpi.base.context import Context
 from fakempi.mpi.base.current import running_process
-from fakempi.mpi.base.errhandler import Errhandler
 from fakempi.mpi.base.identity import Handled
 from fakempi.mpi.base.info import INFO_NULL, Info
 from fakempi.mpi.base.mpi_errors import integer, mpi_error
@@ -78,19 +77,6 @@ class Win(OneSidedCalls, WinProperties, Handled["Win"]):
             return f"<{type(self).__name__}: null>"
         name = f"{part.name!r}, " if part.name else ""
         return f"<{type(self).__name__}: {name}rank {part.rank} of {len(part.window.parts)}, {part.size} bytes>"
-
-    if TYPE_CHECKING:  # the base class cannot name this class
-
-        @classmethod
-        def Create_keyval(
-            cls,
-            copy_fn: Callable[[Win, int, Any], Any] | None = None,
-            delete_fn: Callable[[Win, int, Any], None] | None = None,
-            nopython: bool = False,
-        ) -> int: ...
-
-        @classmethod
-        def Create_errhandler(cls, errhandler_fn: Callable[[Win, int], None]) -> Errhandler: ...
 
     # -- creation -----------------------------------------------------------------------------------------------------
 
