@@ -21,11 +21,11 @@ MAX_RATIO = 1100
 
 def packed(rows: Rows) -> dict[str, Any]:
     """Return the number of rows and their compressed contents."""
-    planes = b"".join(_planes(rows[name]) for name in rows.dtype.names or ())
+    planes = b"".join(byte_planes(rows[name]) for name in rows.dtype.names or ())
     return {"rows": len(rows), "packed": b64encode(zlib.compress(planes, 6)).decode()}
 
 
-def _planes(column: Rows) -> bytes:
+def byte_planes(column: Rows) -> bytes:
     """Return the bytes of a column: first the lowest byte of every number, then the next."""
     small = np.ascontiguousarray(column.astype(column.dtype.newbyteorder("<")))
     return small.view(np.uint8).reshape(len(small), small.itemsize).T.tobytes()

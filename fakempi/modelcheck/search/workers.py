@@ -56,7 +56,6 @@ class Workers:
         self.suppressions = program.program.options.suppressions
         self.submitted: dict[Any, Submitted] = {}
         self.ahead = CHUNK * CHUNKS_PER_WORKER * _count(executor)
-        self.used = self.missed = 0
         self._turn = 0
 
     def is_due(self) -> bool:
@@ -86,7 +85,6 @@ class Workers:
         """Return the result of a submitted job; None if there is none, or if this process must run the schedule itself."""
         found = self.submitted.pop(key, None)
         if found is None or found.job[1:4] != (polls, reduce, hashes_states):
-            self.missed += 1
             return None
         results = found.future.result()
         if isinstance(results, str):
@@ -96,9 +94,7 @@ class Workers:
             )  # fmt: skip
         result = results[found.position]
         if result is None or not self.suffices(result):
-            self.missed += 1
             return None
-        self.used += 1
         self.suppressions.used.update(result.suppressions)
         return result
 

@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fakempi.trace.packing import byte_planes
+
 Column = npt.NDArray[Any]
 
 
@@ -25,7 +27,7 @@ def packed(head: Mapping[str, Any], columns: Mapping[str, Column]) -> str:
     listed = [[name, len(column), kinds[name]] for name, column in columns.items()]
     text = json.dumps({**head, "columns": listed}, allow_nan=False).encode()
     parts = [
-        _planes(column.astype("<f8")) if kinds[name] == "d" else _integers(column) for name, column in columns.items()
+        byte_planes(column.astype("f8")) if kinds[name] == "d" else _integers(column) for name, column in columns.items()
     ]
     return b64encode(zlib.compress(b"".join((len(text).to_bytes(4, "little"), text, *parts)), 5)).decode()
 
@@ -33,8 +35,4 @@ def packed(head: Mapping[str, Any], columns: Mapping[str, Column]) -> str:
 def _integers(column: Column) -> bytes:
     """Return the differences as unsigned 32-bit integers; they may overflow, as the sums that restore the values do."""
     wide = column.astype(np.int64)
-    return _planes(np.diff(wide, prepend=0).astype(np.uint64).astype("<u4"))
-
-
-def _planes(column: Column) -> bytes:
-    return np.ascontiguousarray(column).view(np.uint8).reshape(len(column), column.itemsize).T.tobytes()
+    return byte_planes(np.diff(wide, prepend=0).astype(np.uint64).astype("u4"))
