@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import ast
 import inspect
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from fakempi import MPI
 from tests.helpers.loops import for_each
+from tests.helpers.mpi4py_stub import MISSING, stub_file
 
 INSIDE = """
     _set_abort_status _comm_lock _comm_lock_table _commctx_intra _commctx_inter _typecode _typealign _datatype_create
@@ -33,18 +32,11 @@ DIFFERENT = {
 """Signatures that differ from mpi4py's, with reasons."""
 
 
-def stub_file() -> Path | None:
-    """The path of mpi4py's stub file."""
-    spec = find_spec("mpi4py")
-    places = [] if spec is None else [Path(place) / "MPI.pyi" for place in spec.submodule_search_locations or ()]
-    return next((place for place in places if place.exists()), None)
-
-
 FILE = stub_file()
 STUB = ast.parse("" if FILE is None else FILE.read_text(encoding="utf-8"))
 CLASSES = {node.name: node for node in STUB.body if isinstance(node, ast.ClassDef)}
 
-needs_mpi4py = pytest.mark.skipif(FILE is None, reason='there is no MPI: python -m pip install "fakempi[mpi]"')
+needs_mpi4py = pytest.mark.skipif(FILE is None, reason=MISSING)
 
 
 def calls(body: list[ast.stmt]) -> dict[str, list[ast.FunctionDef]]:

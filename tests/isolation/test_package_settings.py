@@ -103,7 +103,7 @@ ROWS: dict[str, list[Row]] = {
     ],
     "numba": [
         Row("import numba; numba.config.DISABLE_JIT = r", "numba.config.DISABLE_JIT"),
-        Row("import numba, numpy as np\n@numba.njit\ndef seed(n):\n    np.random.seed(n)\nseed(r)\nfrom numba import _helperlib as h", "hash(h.rnd_get_state(h.rnd_get_np_state_ptr()))"),
+        Row("import numba, numpy as np\n@numba.njit\ndef seed(n):\n    np.random.seed(n)\nseed(r)\nfrom numba import _helperlib as h", "hash(str(h.rnd_get_state(h.rnd_get_np_state_ptr())))"),
     ],
     "PIL": [Row("import PIL.Image, PIL.ImageFile; PIL.Image.MAX_IMAGE_PIXELS = 1000 + r; PIL.ImageFile.LOAD_TRUNCATED_IMAGES = r", "PIL.Image.MAX_IMAGE_PIXELS, PIL.ImageFile.LOAD_TRUNCATED_IMAGES")],
     "networkx": [Row("import networkx as nx, random; random.seed(r); first = nx.gnp_random_graph(9, .5).edges; random.seed(r)", "hash(random.getstate()), hash(random._inst.getstate())")],

@@ -13,9 +13,10 @@ import re
 import subprocess
 import sys
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+from tests.helpers.mpi4py_stub import stub_file
 
 ROOT = Path(__file__).parents[2]
 
@@ -46,13 +47,6 @@ _OTHER_NAMES = {"fakempi.errors.MPIError": "Exception", **STAND_INS}
 _REVEALED = re.compile(r'^[^:]*:(\d+): note: Revealed type is "(.*)"$')
 _ERROR = re.compile(r"^[^:]*:(\d+): error: (.*)$")
 _CLASS = re.compile(r"\b(?:mpi4py|fakempi)(?:\.\w+)*\.(\w+)")
-
-
-def stub_path() -> Path | None:
-    """Return the path of mpi4py's stub file, or None if mpi4py is not installed."""
-    found = find_spec("mpi4py")
-    path = None if found is None or found.origin is None else Path(found.origin).with_name("MPI.pyi")
-    return path if path is not None and path.exists() else None
 
 
 def public_names(stub: Path) -> dict[str, str]:
@@ -142,7 +136,7 @@ def _normalized(type_: str) -> str:
 
 def main() -> None:
     """Print the differences."""
-    stub = stub_path()
+    stub = stub_file()
     if stub is None:
         sys.exit("mpi4py is not installed.")
     names = public_names(stub)

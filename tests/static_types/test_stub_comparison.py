@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from fakempi import MPI
-from tests.static_types.stub_comparison import EXCEPTIONS, STAND_INS, checked, compare, public_names, stub_path
+from tests.helpers.mpi4py_stub import stub_file
+from tests.static_types.stub_comparison import EXCEPTIONS, STAND_INS, checked, compare, public_names
 
-stub = stub_path()
+stub = stub_file()
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(stub is None, reason="no stubs: python -m pip install mpi4py")]
 
 

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 import fakempi
+from tests.helpers.mpi4py_stub import MISSING, stub_file
 from tests.static_types import mpi_program, run_program
-from tests.static_types.stub_comparison import ROOT, mypy, stub_path
+from tests.static_types.stub_comparison import ROOT, mypy
 
 HERE = Path(__file__).parent
 OURS = (HERE / "mpi_program.py").read_text(encoding="utf-8")
@@ -39,7 +40,7 @@ MPI.COMM_WORD.Get_rank()  # error
 """
 EXPECTED = [number for number, line in enumerate(WRONG.splitlines(), 1) if line.endswith("# error")]
 
-needs_stubs = pytest.mark.skipif(stub_path() is None, reason='there is no MPI: python -m pip install "fakempi[mpi]"')
+needs_stubs = pytest.mark.skipif(stub_file() is None, reason=MISSING)
 needs_pyright = pytest.mark.skipif(find_spec("pyright") is None, reason="no pyright: python -m pip install pyright[nodejs]")
 
 

@@ -1,21 +1,19 @@
 """The named constants: all that mpi4py has, and distinct within a family."""
 
 import re
-from importlib.machinery import PathFinder
-from pathlib import Path
 
 import pytest
 
 from fakempi.errors import classes as error_classes
 from fakempi.mpi.base import constants
+from tests.helpers.mpi4py_stub import MISSING, stub_file
 
 
 def _names_in_mpi4py() -> list[str]:
     """The integer constants in mpi4py's stub file; MPI itself is not started."""
-    spec = PathFinder.find_spec("mpi4py")  # the installed one: our plugin may replace a missing one
-    if spec is None or spec.origin is None:
-        pytest.skip('there is no MPI: python -m pip install "fakempi[mpi]"')
-    return re.findall(r"^(\w+): Final\[int\]", Path(spec.origin).with_name("MPI.pyi").read_text(), re.MULTILINE)
+    if (path := stub_file()) is None:
+        pytest.skip(MISSING)
+    return re.findall(r"^(\w+): Final\[int\]", path.read_text(), re.MULTILINE)
 
 
 def _mine(module: object) -> set[str]:

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import ast
 import inspect
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from fakempi import MPI
+from tests.helpers.mpi4py_stub import MISSING, stub_file
 
 WORDS = ("barrier", "bcast", "gather", "scatter", "alltoall", "reduce", "scan", "neighbor")
 
 
 def stub() -> ast.Module:
-    """The path of mpi4py's stub file."""
-    found = find_spec("mpi4py")
-    if found is None or found.origin is None:
-        pytest.skip('there is no MPI: python -m pip install "fakempi[mpi]"')
-    return ast.parse(Path(found.origin).with_name("MPI.pyi").read_text(encoding="utf-8"))
+    """The syntax tree of mpi4py's stub file."""
+    if (path := stub_file()) is None:
+        pytest.skip(MISSING)
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def expected(name: str) -> dict[str, list[tuple[str, str | None]]]:
