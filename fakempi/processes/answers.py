@@ -114,7 +114,9 @@ class CallServer:
             self._send_answer(name, args, kind, value, before, arrived, [], ())
             return
         self.by_address = before
-        answer = [float(self.process.loop.now), *[mirror.data for mirror in arrived if not mirror.shared]]
+        answer: list[Any] = [float(self.process.loop.now)]
+        if arrived:
+            answer += [mirror.data for mirror in arrived if not mirror.shared]
         self.child.send(marshal.dumps(answer, MARSHAL_VERSION))
 
     def _answer(self, number: int, target: Any, args: tuple[Any, ...], kwargs: Any, site: Any, notes: Any) -> None:
