@@ -2,7 +2,8 @@
 
     python benchmarks/processes.py [ranks]
 
-A pair is a Send of one rank and the matching Recv of another. Start-up is that of a program that imports numpy. On a machine
+A pair is a Send of one rank and the matching Recv of another. The first line is the least that the processes of a pair need:
+two messages to the parent and their answers, without MPI. Start-up is that of a program that imports numpy. On a machine
 that does other work, the wall times mean little, and the CPU times contain the cost of switches between processes.
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import os
 import resource
+import select
 import sys
 import tempfile
 import time
@@ -60,6 +62,32 @@ def pair(directory: Path, processes: bool, count: int, rounds: int) -> tuple[flo
     return 1e6 * (long - short) / pairs, 1e6 * (long_cpu - short_cpu) / pairs
 
 
+def bare(rounds: int) -> tuple[float, float]:
+    """Return wall time and CPU time of two messages and their answers over pipes, in microseconds.
+
+    As in fakempi, a process writes a message and reads the answer; its parent waits by poll, reads and writes.
+    """
+    (calls, to_parent), (answers, to_child) = pipes = os.pipe(), os.pipe()
+    start, used = time.perf_counter(), cpu_seconds()
+    child = os.fork()
+    if not child:
+        for _ in range(2 * rounds):
+            os.write(to_parent, bytes(90))  # a Send of 8 bytes
+            os.read(answers, 4096)
+        os._exit(0)
+    poll = select.poll()
+    poll.register(calls, select.POLLIN)
+    for _ in range(2 * rounds):
+        poll.poll(200)
+        os.read(calls, 4096)
+        os.write(to_child, bytes(14))
+    os.waitpid(child, 0)
+    found = 1e6 * (time.perf_counter() - start) / rounds, 1e6 * (cpu_seconds() - used) / rounds
+    for fd in (fd for pipe in pipes for fd in pipe):
+        os.close(fd)
+    return found
+
+
 def start_up(directory: Path, ranks: int) -> tuple[float, float]:
     """Return wall time and CPU time per rank of a program that imports numpy, in seconds."""
     script = directory / "start.py"
@@ -74,6 +102,8 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as name:
         measure(ProcessProgram(["-c", "from mpi4py import MPI"]), 1)  # makes the proxies
         print(f"{'Send and Recv':>28} {'us (wall)':>10} {'us (CPU)':>10}")
+        wall, cpu = bare(10_000)
+        print(f"{'two messages and answers':>28} {wall:10.1f} {cpu:10.1f}")
         for count in (1, 12_500, 125_000):
             for processes in (False, True):
                 wall, cpu = pair(Path(name), processes, count, 2000 if count < 100_000 else 100)

@@ -13,7 +13,7 @@ child_process    the operating-system process of a rank: start, messages, output
 generate    source code of the proxy module, from the emulator's classes by introspection
 template    the interpreter that children are forked from
 objects    encoding of the parent's messages
-compact    the same for most calls, without pickles
+compact    the same for most calls, marshaled
 mirrors    memory of children in the parent
 pending_memory    memory that calls and pending operations use: what has changed
 shared_memory    memory of windows that the parent and all children share

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import marshal
 import warnings
 from typing import Any
 
@@ -24,13 +25,12 @@ from fakempi.processes.protocol import (
     CALLBACK,
     CALLBACK_RESULT,
     CLASS_METHOD,
-    COMPACT_MARK,
     DELETE,
-    DONE,
     ENDED,
     ERROR,
     EXTENDED,
     GET,
+    MARSHAL_VERSION,
     METHOD,
     NEW,
     OPERATORS,
@@ -69,7 +69,7 @@ class CallServer:
         self.interface = interface()
         shared = process.universe.state(SharedMemory)
         self.objects = Objects(self.interface, process.comm_world, self.callback, shared.locate)
-        self.compact = CompactMessages(self.objects, self.interface.calls, child.arena)
+        self.compact = CompactMessages(self.objects, self.interface.calls, self.interface.blocking, child.arena)
         self.sites: dict[int, Caller] = {0: caller("?", 0, "?", "")}
         self.call_from = self.sites[0]  # the last line that made a call
         self.memory = PendingMemory(self.objects)
@@ -90,21 +90,19 @@ class CallServer:
                 return message
             self._answer(*message[1:])
             return None
-        call, site, (target, *args), notes = self.compact.read(bytes(data))
-        objects = self.objects
-        if call.is_blocking and notes is None and not self.memory.windows and not objects.targets:
-            self._answer_blocking(call.name, target, args, site)
-        else:
+        number, site, notes, target, args = self.compact.read(data)
+        name, objects = self.interface.blocking.get(number), self.objects
+        if name is None or notes is not None or type(site) is tuple or self.memory.windows or objects.targets:
             for mirror in objects.arrived:
                 objects.keep(mirror)
-            self._answer(call.number, target, tuple(args), None, site, notes)
+            self._answer(number, target, args, None, site, notes)
+        else:
+            self._answer_blocking(name, target, args, site)
         return None
 
-    def _answer_blocking(self, name: str, target: Any, args: list[Any], site: int) -> None:
+    def _answer_blocking(self, name: str, target: Any, args: Any, site: int) -> None:
         """Answer a frequent call, as `_answer` does, without the steps that such a call does not need."""
-        arrived = self.objects.arrived
-        if arrived:
-            self.objects.arrived = []
+        arrived, self.objects.arrived = self.objects.arrived, []
         before, self.by_address = self.by_address, []
         call_from = self.call_from = self.sites[site]
         kind = RESULT
@@ -116,8 +114,10 @@ class CallServer:
             self._send_answer(name, args, kind, value, before, arrived, [], ())
             return
         self.by_address = before
-        done = DONE.pack(COMPACT_MARK, self.process.loop.now)
-        self.child.send(b"".join([done, *[mirror.data for mirror in arrived if not mirror.shared]]) if arrived else done)
+        answer: list[Any] = [float(self.process.loop.now)]
+        if arrived:
+            answer += [mirror.data for mirror in arrived if not mirror.shared]
+        self.child.send(marshal.dumps(answer, MARSHAL_VERSION))
 
     def _answer(self, number: int, target: Any, args: tuple[Any, ...], kwargs: Any, site: Any, notes: Any) -> None:
         objects = self.objects
@@ -236,7 +236,8 @@ class CallServer:
     def memory_at(self, address: int, nbytes: int) -> Any:
         """Return a copy of memory of the child at an address; changes are written back."""
         number, data = self.callback(-OPERATORS.index("memory_at") - 1, (address, nbytes), {}, PLAINLY)
-        mirror = ArrayMirror(number, np.dtype("u1"), (nbytes,), data, None, True)
+        memory = bytearray(data)
+        mirror = ArrayMirror(number, np.frombuffer(memory, "u1"), memory, False, True)
         mirror.exact = True
         self.objects.mirrors[number] = mirror
         self.by_address.append(mirror)

@@ -171,10 +171,11 @@ class ChildCall(NamedTuple):
 
 
 class Interface(NamedTuple):
-    """The proxy module: its code, marshaled, and the calls that it makes, by number."""
+    """The proxy module: its code, marshaled, and the calls that it makes, by number; names of those that are in BLOCKING."""
 
     code: bytes
     calls: list[ChildCall]
+    blocking: dict[int, str]
     classes: list[type]
     constants: dict[str, Any]
 
@@ -214,7 +215,8 @@ class _Writer:
         for name, function in self.functions.items():
             self.lines += self._function(name, function, ChildCall(PLAIN, None, name), [], "None")
         code = compile("\n".join(self.lines), "<fakempi: proxies>", "exec")
-        return Interface(marshal.dumps(code), self.calls, self.classes, self.constants | self.defaults)
+        blocking = {number: call.name for number, call in enumerate(self.calls) if call.name in BLOCKING}
+        return Interface(marshal.dumps(code), self.calls, blocking, self.classes, self.constants | self.defaults)
 
     def _class(self, kind: type) -> None:
         bases = [base for base in kind.__mro__[1:] if base in self.names]

@@ -23,7 +23,7 @@ if __name__ == "__main__":
 
         serve(int(args[0]), args[1])
     else:
-        from fakempi.processes.child.channel import ChildFiles
+        from fakempi.processes.child.files import ChildFiles
         from fakempi.processes.child.main import start_child
 
         start_child(ChildFiles(*map(int, args)))

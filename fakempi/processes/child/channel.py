@@ -11,7 +11,7 @@ import warnings
 import weakref
 from itertools import repeat
 from threading import get_ident
-from typing import Any, NamedTuple
+from typing import Any
 
 from fakempi.errors import MPIError
 from fakempi.errors.classes import ERR_OTHER
@@ -19,13 +19,13 @@ from fakempi.processes.child.callbacks import CallbackService
 from fakempi.processes.child.compact import Compact
 from fakempi.processes.child.encoding import Encoder, Proxy
 from fakempi.processes.child.ending import LockAfterEnd, LockOfThreads, RunEnded, end_worker_with, read_before_fork
+from fakempi.processes.child.files import ChildFiles
 from fakempi.processes.child.segments import Segments
 from fakempi.processes.child.signals import SignalService
-from fakempi.processes.child.sites import CallInstruction, Sites, call_site, description
+from fakempi.processes.child.sites import Sites, call_site, description
 from fakempi.processes.protocol import (
     CALL,
     CALLBACK,
-    COMPACT_MARK,
     CONSTANT,
     ENDED,
     ERROR,
@@ -37,27 +37,8 @@ from fakempi.processes.protocol import (
     Closed,
     read,
     write,
+    write_with_length,
 )
-
-
-class ChildFiles(NamedTuple):
-    """File descriptors of a child.
-
-    Attributes
-    ----------
-    source, target : messages from the parent, and to it
-    lifeline : a pipe that is closed when the parent ends
-    arena : memory that is shared with the parent
-    ending : a pipe for the report of the end of the program
-    reentry : a socket for calls of finalizers and others during a call of the same thread
-    """
-
-    source: int
-    target: int
-    lifeline: int
-    arena: int
-    ending: int
-    reentry: int
 
 
 class Channel(CallbackService, SignalService):
@@ -79,7 +60,7 @@ class Channel(CallbackService, SignalService):
         self.encoder.describe_class = self._class
         self.clock, self.clock_reads, self.known = 0.0, 0, {}  # type: float, int, dict[str, Any]
         self.cpu: Any = None  # the CPU time since the last call, if that is charged
-        self.sites: Sites = {}
+        self.sites = Sites()
         self.proxies: weakref.WeakValueDictionary[int, Proxy] = weakref.WeakValueDictionary()
         self.constants: dict[str, Proxy] = {}
         self.classes: list[type] = []
@@ -111,35 +92,44 @@ class Channel(CallbackService, SignalService):
             if self.exchanging:
                 return self._call_during_call((CALL, number, target, args, kwargs, description(frame), None), args)
             site: Any = self.sites.get((id(frame.f_code), frame.f_lasti)) or call_site(self.sites, frame)
-            if number in self.frees:
-                self._forget_results(target)
-            if number in self.starts:
-                self.starting = (target,) if isinstance(target, Proxy) else args[0]
-            notes = None
-            if self.released or self.clock_reads or self.windows or self.starting or self.cpu is not None:
-                notes = self._notes()
-            if kwargs is None and type(site) is CallInstruction and (notes is None or notes[1] is None):
-                memory: list[Any] = []
-                try:
-                    data = self.compact.call(number, site, target, args, notes, reads, memory)
-                    if data is not None:
-                        return self._exchange(data, memory, args)
-                except BaseException:
-                    site.key = None  # it may not have been sent
-                    raise
-                for one in memory:
-                    self.compact.release(one)
+            memory: list[Any] = []
+            data = None
+            if reads >= 0 and not (self.released or self.clock_reads or self.windows or self.cpu):
+                data = self.compact.short(number, site, target, args, reads, memory)
+            if data is None:
+                data, memory = self._long_message(number, site, target, args, kwargs, reads)
             try:
-                data, memory = self._encode((CALL, number, target, args, kwargs, getattr(site, "number", site), notes))
-            # the parent has not received the line and the released objects: send them with a later call
-            except BaseException:
-                if type(site) is tuple:
-                    del self.sites[site[-1]]
-                if notes is not None:
-                    self.released += notes[0]
-                    self.clock_reads += notes[2]
-                raise
-            return self._exchange(data, memory, args)
+                return self._conclude(self._converse(data), memory, args)
+            finally:
+                if self.cpu is not None:  # a call is not charged: it takes longer than most programs compute between calls
+                    self.cpu.restart()
+
+    def _long_message(
+        self, number: int, site: Any, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, reads: int
+    ) -> tuple[bytes, list[Any]]:
+        """Return the message of a call that is not short, and the memory in it."""
+        __tracebackhide__ = True
+        if number in self.frees:
+            self._forget_results(target)
+        if number in self.starts:
+            self.starting = (target,) if isinstance(target, Proxy) else args[0]
+        notes = self._notes()
+        memory: list[Any] = []
+        try:
+            data = None if kwargs else self.compact.call([number, site, notes, target], args, reads, memory)
+            if data is not None:
+                return data, memory
+            for one in memory:
+                self.compact.release(one)
+            return self._encode((CALL, number, target, args, kwargs, site, notes))
+        # the parent has not received the line and the released objects: send them with a later call
+        except BaseException:
+            if type(site) is tuple:
+                del self.sites[site[-1]]
+            if notes is not None:
+                self.released += notes[0]
+                self.clock_reads += notes[2]
+            raise
 
     def _call_during_call(self, message: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
         """Make a call of a finalizer that Python has called in the middle of a call of the same thread."""
@@ -149,7 +139,8 @@ class Channel(CallbackService, SignalService):
             raise MPIError(ERR_OTHER, "a finalizer called MPI in the middle of a call of another finalizer.")
         self.source = self.target = self.files.reentry
         try:
-            return self._exchange(*self._encode(message), args)
+            data, memory = self._encode(message)
+            return self._conclude(self._converse(data), memory, args)
         finally:
             self.source, self.target = before
             self.exchanging = True
@@ -173,7 +164,7 @@ class Channel(CallbackService, SignalService):
     def report(self, data: bytes) -> None:
         """Send a report that is not answered."""
         try:
-            write(self.files.ending, data)
+            write_with_length(self.files.ending, data)
         except BrokenPipeError:
             os._exit(1)  # the parent is gone
 
@@ -187,46 +178,36 @@ class Channel(CallbackService, SignalService):
         finally:
             encoder.sent = before
 
-    def _exchange(self, data: bytes, memory: list[Any], args: tuple[Any, ...]) -> Any:
-        """Send a call, carry out callbacks until its answer arrives, write to memory, and return the result.
-
-        The CPU time of a call is not charged: encoding and decoding take longer than most programs compute between calls.
-        """
+    def _conclude(self, reply: Any, memory: list[Any], args: tuple[Any, ...]) -> Any:
+        """Carry out callbacks until the answer to a call arrives, write to memory, and return the result of the call."""
         __tracebackhide__ = True
-        if self.cpu is None:
-            return self._carry_out(data, memory, args)
-        try:
-            return self._carry_out(data, memory, args)
-        finally:
-            self.cpu.restart()
-
-    def _carry_out(self, data: bytes, memory: list[Any], args: tuple[Any, ...]) -> Any:
-        __tracebackhide__ = True
-        encoder, reply = self.encoder, self._converse(data)
-        if reply[0] != COMPACT_MARK:
-            encoder.memory.update({one.number: one for one in memory})
-            answer = ()  # type: Any
-            while reply[0] == PICKLE_MARK:
-                kind, *answer = encoder.read(reply)
-                if kind != CALLBACK:
-                    break
-                reply = self._converse(self._callback(*answer))
-        if reply[0] == COMPACT_MARK:
+        while reply[0] == PICKLE_MARK:
+            self.encoder.memory.update({one.number: one for one in memory})
+            kind, *what = self.encoder.read(reply)
+            if kind != CALLBACK:
+                return self._finish(kind, what, memory, args)
+            reply = self._converse(self._callback(*what))
             for one in memory:
-                encoder.memory.pop(one.number, None)  # after a callback
-            self.clock = self.compact.finish(reply, memory)
-            return self._handle_signals() if self.interrupted else None
-        if reply[0] != PICKLE_MARK:
-            kind, answer = RESULT, marshal.loads(reply)
+                self.encoder.memory.pop(one.number, None)
+        answer = marshal.loads(reply)
+        if type(answer) is tuple:
+            self.encoder.memory.update({one.number: one for one in memory})
+            return self._finish(RESULT, (self.compact.value(answer[0]), *answer[1:]), memory, args)
+        self.clock = answer.pop(0)
+        if memory:
+            self.compact.finish(answer, memory)
+        return self._handle_signals() if self.interrupted else None
+
+    def _finish(self, kind: int, answer: Any, memory: list[Any], args: tuple[Any, ...]) -> Any:
+        """Write to memory, and return the result of a call or raise its exception."""
+        __tracebackhide__ = True
         value, writes, kept, self.clock = answer
-        if reply[0] != PICKLE_MARK and type(value) is tuple:
-            value = self.compact.value(value)
         if writes:
             self._write(writes, args)
         for one in memory:
             if not kept or one.number not in kept:
                 self.compact.release(one)
-                encoder.memory.pop(one.number, None)
+                self.encoder.memory.pop(one.number, None)
             elif kept[one.number]:
                 self.windows[one.number] = one.contents()
         if self.interrupted and kind != ENDED:

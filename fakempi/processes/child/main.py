@@ -17,9 +17,10 @@ from typing import Any
 
 from fakempi.core.import_hooks import ImportHooks
 from fakempi.errors.tracebacks import hide_frames, shorten
-from fakempi.processes.child.channel import Channel, ChildFiles
+from fakempi.processes.child.channel import Channel
 from fakempi.processes.child.ending import RunEnded, end_with, hide_end_of_threads, leave_threads_and_processes
 from fakempi.processes.child.failures import record
+from fakempi.processes.child.files import ChildFiles
 from fakempi.processes.child.package import install
 from fakempi.processes.child.patches.debugging import ignore_breakpoints
 from fakempi.processes.child.patches.extension_modules import reject_mpi_libraries
@@ -35,9 +36,7 @@ PROCESSES = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 """The directory of the code that runs in children and is not part of the program."""
 
 
-def start_child(
-    files: ChildFiles, code: CodeType | None = None, stash: dict[str, Any] | None = None
-) -> None:
+def start_child(files: ChildFiles, code: CodeType | None = None, stash: dict[str, Any] | None = None) -> None:
     """Execute the program of a rank, which the first message describes.
 
     Parameters

@@ -12,52 +12,34 @@ PROGRAMS = "fakempi.isolation.mpi4py.futures"
 UTILITIES = "mpi4py.util"
 
 
-class CallInstruction:
-    """An instruction of the program that makes calls.
+class Sites(dict[tuple[int, int], int]):
+    """The numbers of instructions of the program that make calls, by code and offset."""
 
-    Attributes
-    ----------
-    code : its code, which is kept, so that its id stays its own
-    key, pack : the description of the last compact call, which the parent keeps, and a function that packs a call like it
-    """
-
-    __slots__ = ("code", "key", "number", "pack")
-
-    def __init__(self, number: int, code: CodeType) -> None:
-        self.number, self.code = number, code
-        self.key: list[Any] | None = None
-        self.pack: Any = None
-
-
-Sites = dict[tuple[int, int], CallInstruction]
-"""The instructions by code and offset."""
+    def __init__(self) -> None:
+        self.codes: list[CodeType] = []  # kept, so that the id of each stays its own
 
 
 def call_site(sites: Sites, frame: FrameType | None) -> Any:
-    """Return the instruction of the program that makes a call, and a description for the parent if it is new."""
+    """Return the number of the instruction of the program that makes a call; if it is new, a description for the parent."""
     called = None  # a function of ours that the program has called, and that uses MPI: `time.sleep`, or one of mpi4py.util
     while frame is not None and is_ours(frame):
         called, frame = frame, frame.f_back
     if frame is None:
-        return NO_SITE
+        return 0
     code = frame.f_code
     key = id(code), frame.f_lasti
     known = sites.get(key)
     if known is not None:
         return known
-    number = len(sites) + 1
-    sites[key] = CallInstruction(number, code)
+    sites.codes.append(code)
+    number = sites[key] = len(sites.codes)
     call, module = "" if called is None else call_name(called), frame.f_globals.get("__name__", "")
     return number, code.co_filename, frame.f_lineno, code.co_name, module, call, key
 
 
-NO_SITE = CallInstruction(0, call_site.__code__)
-"""Stands for the instruction if no function of the program is executed."""
-
-
 def description(frame: FrameType | None) -> Any:
     """Return the description of the line of the program that makes a call, even if it is known; its number is -1."""
-    found = call_site({}, frame)
+    found = call_site(Sites(), frame)
     return (-1, *found[1:]) if type(found) is tuple else 0
 
 

@@ -16,7 +16,7 @@ from contextlib import suppress
 from typing import Any
 
 from fakempi.processes.child import failures, threads  # noqa: F401  children need them
-from fakempi.processes.child.channel import ChildFiles
+from fakempi.processes.child.files import ChildFiles
 from fakempi.processes.child.main import start_child
 from fakempi.processes.child.patches.loaded import taken
 
