@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import operator
 import pickle
+import sys
 from collections.abc import Mapping, Sequence
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
@@ -153,7 +154,8 @@ class Encoder:
             return (CLASS, self.describe_class(obj)) if issubclass(obj, Proxy) else None
         if kind in self.constants:
             return CONSTANT, self.constants[kind]
-        if kind.__module__ == "numpy" and hasattr(kind, "item") and kind.__name__ != "ndarray":  # a scalar
+        numpy = sys.modules.get("numpy")
+        if numpy is not None and isinstance(obj, numpy.generic):  # a scalar
             return None
         found = self.buffer(obj)
         if found is not None:
