@@ -3,7 +3,7 @@
     python benchmarks/fused_parts.py [ranks ...]      1,024 ranks by default, 8 bytes, CPU time
 
 Parts that the last rank does for all ranks are measured in the run, by a wrapper around each function. Parts of each rank
-are too short for that: the key and the check of overlap are measured alone, in a loop in which everything is in the caches.
+are too short for that: the comparison of buffers is measured alone, in a loop in which everything is in the caches.
 The rest is call matching, entering and leaving the call, and everything that memory outside the caches adds.
 """
 
@@ -23,7 +23,7 @@ from calls import CALLS, per_call
 from fakempi import MPI
 from fakempi.extensions.fused.rendezvous import FusedService
 from fakempi.extensions.fused.results import Results
-from fakempi.mpi.collective import cached_calls
+from fakempi.mpi.collective.forms import Form
 
 NUMBER = 100_000
 ONCE_PER_CALL: dict[str, tuple[Any, str]] = {
@@ -67,7 +67,7 @@ def measured(name: str, ranks: int, calls: int = 30) -> tuple[float, Counter[str
 def of_each_rank(name: str, ranks: int) -> dict[str, float]:
     """Microseconds of the parts of each rank that can be measured alone."""
     mine, others = np.ones(1), np.ones(1 if name in ("Bcast", "Barrier") else ranks)
-    result, frame = others[:1], sys._getframe()
+    result = others[:1]
 
     class Nothing:
         def __getattr__(self, _: str) -> Callable[..., None]:
@@ -76,8 +76,8 @@ def of_each_rank(name: str, ranks: int) -> dict[str, float]:
     nothing = Nothing()
     found = {"the program and its buffers": alone(lambda: CALLS[name](nothing, mine, others))}
     if name == "Allreduce":
-        found["key of the call"] = alone(lambda: cached_calls._key(frame, name, mine, result, MPI.SUM))
-        found["check of overlap"] = alone(lambda: cached_calls.overlap(mine, result))
+        first = Form(combines=True).first(mine, result, MPI.SUM, None, 0, ranks)
+        found["comparison of the buffers"] = alone(lambda: first.arrays(mine, result, MPI.SUM, None, 1, True))
         found["the result is written"] = alone(lambda: result.__setitem__(..., mine))
     return found
 

@@ -25,7 +25,7 @@ from fakempi.core.network.cost import CostModel
 from fakempi.core.network.delivery import Delivery
 from fakempi.core.network.express import Express
 from fakempi.core.network.matching import Mailbox
-from fakempi.extensions.fused.array_clocks import Costs, Undetermined, outcome_of
+from fakempi.extensions.fused.array_clocks import Costs, TimedRounds, Undetermined
 from fakempi.extensions.fused.programs import ScheduleArrays, SchedulePhase
 from fakempi.extensions.fused.reductions import Reduction, Unsupported
 from fakempi.extensions.fused.step_simulator import StepSimulator
@@ -97,8 +97,8 @@ def _in_arrays(schedule: ScheduleArrays, cost: CostModel) -> float:
     if not all(type(each) in (int, float) for each in parameters):
         raise Undetermined("a cost is not an int or a float")
     costs = Costs._make((*parameters, cost.eager_limit or -1))
-    zeros, rounds = [0.0] * schedule.p, (each.round for each in schedule.phases())
-    return float(np.max(outcome_of(rounds, zeros, zeros, costs).ends))
+    rounds = TimedRounds(schedule.p, (each.round for each in schedule.phases()), costs)
+    return float(np.max(rounds.outcome_in_step(0.0).ends))
 
 
 def _step_by_step(schedule: ScheduleArrays, cost: CostModel) -> Seconds | None:

@@ -6,75 +6,115 @@ from typing import Any
 
 from fakempi.core.kernel.loop import Loop
 from fakempi.extensions.fused.array_clocks import Outcome
-from fakempi.extensions.fused.object_values import ObjectResults
 from fakempi.extensions.fused.programs import FusedProgram
-from fakempi.extensions.fused.results import Results
-from fakempi.extensions.fused.step_simulator import RankSimulator
 from fakempi.mpi.base.rendezvous import Rendezvous
 from fakempi.mpi.base.waiting import Completion
+from fakempi.mpi.buffers.raw import flat
 from fakempi.mpi.collective.block_sizes import BlockSizes
+
+_wait = Loop.wait
 
 
 class FusedCall(Rendezvous):
     """One call: the ranks that have called, with their times, their order and their data."""
 
-    __slots__ = ("arrived", "complete", "entry", "is_special", "outcome", "ports", "program", "reason", "results", "service",
-        "side", "sizes", "tasks", "waits")  # fmt: skip
+    __slots__ = ("arrays", "arrived", "began", "complete", "entry", "is_special", "loop", "moves", "outcome", "p", "program",
+        "reason", "results", "service", "side", "sizes", "subscribers", "tasks", "waits")  # fmt: skip
 
-    def __init__(
-        self, service: Any, side: Any, program: FusedProgram, results: Results | ObjectResults, waits: bool
-    ) -> None:
-        self.service, self.side, self.program, self.results = service, side, program, results
+    def __init__(self, service: Any, side: Any, program: FusedProgram, results: Any, waits: bool) -> None:
+        self.service, self.side, self.program = service, side, program
+        self.results = results  # `Results` or, of objects, `ObjectResults`
+        self.arrays: list[Any] = [] if program.case.objects else results.arrays
+        self.loop: Loop = service.loop
+        self.subscribers = service.subscribers  # of the loop, if they do not change `wait`
+        self.p = program.p
         self.waits = waits  # whether its ranks wait until all have called
+        self.moves: Any = None  # dtype of the arrays of ranks that wait, in place of bytes, if their data only move
         self.entry: Any = None  # of call matching, while its ranks may use `enter`
         self.arrived = 0  # the number of ranks that wait
         self.tasks: list[Any] = [None] * program.p if waits else []  # rank -> its task; None until it waits
-        self.ports: tuple[list[Any], list[Any]] | None = None  # the output and the input ports of its ranks
+        self.began = self.loop.now  # when the first rank called
         case = program.case
-        # Whether `_prepare` applies, or whether the call may still be emulated.
-        self.is_special = bool(case.q or case.objects or case.sized or case.sizes_b) or program.has_too_many_steps
+        self.is_special = bool(case.q or case.objects or case.sized or case.sizes_b)  # its data are not just arrays
         self.reason = Completion(self)  # of the ranks that wait, for reports
         self.outcome: Outcome | None = None  # once all have called
         self.complete = False  # whether they have been booked for their ends
-        self.sizes = BlockSizes(program.case, program.messages)
+        self.sizes = BlockSizes(case, program.messages) if self.is_special else None
 
-    def enter(self, comm: Any, comms: Any, tag: int, arrays: tuple[Any, ...]) -> None:
-        """Make the call on one rank, like `FusedService.enter`: wait until all ranks have called, and receive the result.
-
-        The entry of call matching has this method while ranks wait, unless their data are `is_special`. Most ranks of a
-        repeated call need nothing else.
-        """
-        rank = comm._rank
+    def enter(self, rank: int, arrays: tuple[Any, ...]) -> bool:
+        """Wait until all ranks have called, and write the result of a rank; returns False if the call was undone."""
+        loop = self.loop
         if arrays:
-            self.results.arrays[rank] = arrays  # type: ignore[union-attr]  # no `ObjectResults`, which are special
-        self.wait_for_all(rank)
-        if not self.complete:
-            RankSimulator(comms or comm._collective_comms(), tag, self, rank).execute()
-        if arrays:
-            self.results.write(rank)
-
-    def wait_for_all(self, rank: int) -> None:
-        """Stop the running task, the rank's, until the call is complete or undone."""
-        service = self.service
-        loop = service.loop
+            self.arrays[rank] = arrays
         task: Any = loop.running
         task.reason, task.since = self.reason, loop.now
         self.tasks[rank] = task
-        self.arrived += 1
-        if self.arrived == self.program.p:
-            service._all_called(self)
-        elif loop.subscribers is service.subscribers:  # `_wait`, inlined: a frame less for each rank that waits
-            Loop.wait(loop)
+        self.arrived = arrived = self.arrived + 1
+        if arrived == self.p:
+            self.service._all_called(self)
+        elif loop.subscribers is self.subscribers:  # `_wait`, inlined: a frame less for each rank that waits
+            _wait(loop)
         else:
-            service._wait()
+            self.service._wait()
+        complete = self.complete
+        if arrays and complete:
+            results = self.results  # `write`, inlined for the most frequent cases
+            if rank == results.root:
+                results.write(rank)
+            elif (same := results.same) is not None:
+                arrays[results.target][...] = same
+            elif (rows := results.rows) is not None:
+                arrays[1][...] = rows[rank]
+            else:
+                results.write(rank)
+        return complete
+
+    def as_elements(self, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return arrays of elements, if the data of the call only move, and `arrays` are bytes."""
+        if self.moves is None:
+            return arrays
+        return tuple(None if array is None else array.view(self.moves) for array in arrays)
+
+    def undo(self) -> None:
+        """Continue without waiting: ranks execute steps, for which data that move are bytes."""
+        self.waits = False
+        if self.moves is not None:
+            for rank, arrays in enumerate(self.arrays):
+                if arrays is not None:
+                    self.arrays[rank] = tuple(None if array is None else flat(array) for array in arrays)
 
     def close(self) -> None:
-        """Record that its ranks wait no longer."""
+        """Record that its ranks wait no longer; register those that have only entered the call."""
         self.reason.end = self.service.loop.now
-        if self.entry is not None:
-            self.entry.enter, self.entry = None, None
-            self.results.count_missing()
+        entry, self.entry = self.entry, None
+        if entry is None:
+            return
+        if self.arrived == self.p:
+            entry.end()
+        elif entry.waiting is not None:
+            entry.register_waiting()
+        entry.waiting = None
+        self.results.count_missing()
 
     def missing(self) -> list[int]:
         """The numbers of the processes that have not called, for reports."""
         return [number for number, task in zip(self.side.members, self.tasks, strict=True) if task is None]
+
+
+class ObjectCall(FusedCall):
+    """A call that combines objects. It can be emulated after some of its ranks have called."""
+
+    __slots__ = ()
+
+    def enter(self, rank: int, arrays: tuple[Any, ...]) -> bool:
+        """Wait until all ranks have called, and write the result of a rank; False if the call was undone or is emulated."""
+        entry = self.entry
+        if why := self.results.store(rank, arrays):
+            if rank not in entry.places:
+                entry.register(rank, entry.recipe.place)
+            self.service._emulate(self, entry, why)
+            return False
+        if super().enter(rank, ()):
+            self.results.write(rank)
+            return True
+        return False

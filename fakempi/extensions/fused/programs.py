@@ -40,10 +40,9 @@ class Round(NamedTuple):
     senders: Ints  # of each message
     receivers: Ints
 
-    @property
-    def is_uniform(self) -> bool:
-        """Whether all ranks do the same, so that ranks in step stay in step."""
-        return all(type(each) is int for each in (self.nbytes, *self.combined))
+    def message_bytes(self) -> int | Ints:
+        """Return the bytes of each message; an int if they are equal."""
+        return self.nbytes[self.senders] if isinstance(self.nbytes, np.ndarray) else self.nbytes
 
 
 class RoundStep(NamedTuple):
@@ -99,6 +98,7 @@ class ScheduleArrays:
         except ValueError as error:  # an UnsupportedCaseError
             self.why_not, total = str(error), MOST_STORED + 1  # so that `phases` raises the error again
         self._stored = stored if total <= MOST_STORED else None
+        self.has_rounds_stored = self._stored is not None and p * len(stored) <= MOST_ENTRIES
         self.messages_per_phase = total / max(len(stored), 1)
         self.lengths = [phase.transfers.shape[1] for phase in stored]  # of all phases, or if they are too long of the first
         self.has_rounds_only = bool(stored) and all(each.round is not None for each in stored)
@@ -107,7 +107,7 @@ class ScheduleArrays:
         """The phases of the schedule that have transfers."""
         if self._stored is None:
             return self._arrays()
-        if self.p * len(self._stored) <= MOST_ENTRIES:
+        if self.has_rounds_stored:
             return iter(self._stored)
         return (
             each._replace(round=self._round(each.transfers)) if each.round is NOT_STORED else each for each in self._stored
@@ -174,6 +174,7 @@ class FusedProgram(ScheduleArrays):
         self.reduction: Any = None  # the order of combining (`reductions.Reduction`), once it is known
         self.synchronizing = case.operation in SYNCHRONIZING and min(case.sizes or (1,)) > 0
         self.transfers_data = case.sized or any((case.sizes or (case.nbytes, case.nbytes_b)) + (case.sizes_b or ()))
+        self.timed: Any = None  # its rounds with the costs of the run (`array_clocks.TimedRounds`), once they are known
         self.undetermined = 0  # calls in a row whose outcome the arrays did not determine
         self.in_arrays = self.has_rounds_only and not case.sized  # whether calls are computed in arrays if possible
         # Calls that several communicators of this size make at the same time are computed once.

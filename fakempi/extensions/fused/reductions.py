@@ -26,8 +26,13 @@ MOST_PIECES = 1 << 22  # maximum of (number of ranks) x (number of pieces)
 WIDE = 16  # elements per piece from which pieces are copied one by one, which is 4 times as fast for 100 elements
 UNKNOWN_ORDER = "its schedule does not determine the order of combining"
 
-Reference = tuple[int | Ints, Ints]
-"""Values of earlier levels, by row and piece: the level of each (an int if all are equal), and its row in that level."""
+Reference = tuple[Any, Any]
+"""Values of earlier levels, by row and piece: the level of each and its row in that level; or a short form of these.
+
+If all levels are equal, the level is an int; then the rows are a slice or an array without an axis for pieces, if all pieces
+agree. If levels differ and there is one piece, the rows are None, and for each level there are three values: the level, the
+positions of its values, and their rows.
+"""
 
 
 class Unsupported(Exception):
@@ -79,8 +84,8 @@ class Reduction:
         del self.level, self.row, self.mark
         last_use = np.zeros(len(self.levels) + 1, np.int64)  # by level: last index in `levels` that refers to it
         for at, references in enumerate(self.levels):
-            for levels, _ in references:
-                last_use[levels] = at
+            for levels, rows in references:
+                last_use[levels if rows is not None else [each for each, _, _ in levels]] = at
         kept = {0, *(level for final in self.finals for level in final[0].ravel().tolist())}
         self.unused: list[list[int]] = [[] for _ in self.levels]  # levels that are not needed after each level
         for level, at in enumerate(last_use.tolist()):
@@ -138,8 +143,8 @@ class Reduction:
             operands = [one[start:stop] for one in operands]
         values: list[Any] = [np.concatenate(operands).reshape(self.p, -1)]
         for at, (left, right) in enumerate(self.levels):
-            result = _taken(values, right, piece)
-            kernel(_taken(values, left, piece), result, out=result)
+            one, other = _taken(values, left, piece), _taken(values, right, piece)
+            kernel(one, other, out=(result := np.empty_like(other)))
             values.append(result)
             for level in self.unused[at]:
                 values[level] = None
@@ -147,22 +152,38 @@ class Reduction:
 
 
 def _simplified(level: Ints, row: Ints) -> Reference:
-    """Return a short form of a reference: one int if all levels are equal, and then no axis for pieces if these agree."""
+    """Return a short form of a reference if there is one."""
     if (level == level[0, 0]).all():
-        return int(level[0, 0]), row[:, 0].copy() if (row == row[:, :1]).all() else row
-    return level, row
+        return int(level[0, 0]), _rows(row[:, 0]) if (row == row[:, :1]).all() else row
+    if level.shape[1] > 1:
+        return level, row
+    positions = [(each, np.flatnonzero(level == each)) for each in np.unique(level).tolist()]
+    return [(each, _rows(some), _rows(row[some, 0])) for each, some in positions], None
+
+
+def _rows(row: Ints) -> slice | Ints:
+    """Return rows as a slice if they are equally spaced: it is not necessary to copy these."""
+    steps = set(np.diff(row).tolist()) or {1}
+    return row.copy() if len(steps) > 1 or min(steps) < 1 else slice(int(row[0]), int(row[-1]) + 1, steps.pop())
 
 
 def _taken(values: list[Any], reference: Reference, piece: Ints) -> Any:
-    """Return a copy of the values that a reference refers to."""
+    """Return the values that a reference refers to; the array may be a view."""
     level, row = reference
     if isinstance(level, int):
-        return values[level][row] if row.ndim == 1 else values[level][row[:, piece], np.arange(len(piece))]
-    found, is_one = np.empty((len(level), len(piece)), values[0].dtype), level.shape[1] == 1
-    edges = [0] if is_one else np.flatnonzero(np.diff(piece, prepend=-1)).tolist()
-    if len(piece) >= WIDE * len(edges) or is_one:
+        if isinstance(row, slice) or row.ndim == 1:
+            return values[level][row]
+        return values[level][row[:, piece], np.arange(len(piece))]
+    if row is None:
+        found = np.empty((sum(_length(at) for _, at, _ in level), len(piece)), values[0].dtype)
+        for each, at, rows in level:
+            found[at] = values[each][rows]
+        return found
+    found = np.empty((len(level), len(piece)), values[0].dtype)
+    edges = np.flatnonzero(np.diff(piece, prepend=-1)).tolist()
+    if len(piece) >= WIDE * len(edges):
         for start, stop in pairwise([*edges, len(piece)]):
-            levels, rows = (each[:, 0 if is_one else piece[start]] for each in (level, row))
+            levels, rows = level[:, piece[start]], row[:, piece[start]]
             for each in np.unique(levels).tolist():
                 some = np.flatnonzero(levels == each)
                 found[some, start:stop] = values[each][rows[some], start:stop]
@@ -172,3 +193,7 @@ def _taken(values: list[Any], reference: Reference, piece: Ints) -> Any:
         at = np.nonzero(levels == each)
         found[at] = values[each][rows[at], at[1]]
     return found
+
+
+def _length(rows: slice | Ints) -> int:
+    return len(range(rows.start, rows.stop, rows.step)) if isinstance(rows, slice) else len(rows)

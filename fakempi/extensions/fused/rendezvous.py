@@ -11,7 +11,8 @@ schedule, or whose result would not be exact, is emulated.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from itertools import repeat
 from math import inf
 from operator import attrgetter, gt
 from typing import Any
@@ -23,9 +24,9 @@ from fakempi.core.kernel.agenda import Time
 from fakempi.core.kernel.loop import Loop
 from fakempi.core.network.express import Express
 from fakempi.errors.classes import ERR_OTHER
-from fakempi.extensions.fused.array_clocks import Costs, Outcome, Undetermined, outcome_of
+from fakempi.extensions.fused.array_clocks import Costs, Outcome, TimedRounds, Undetermined
 from fakempi.extensions.fused.object_values import ObjectResults, ObjectSchedule
-from fakempi.extensions.fused.pending_call import FusedCall
+from fakempi.extensions.fused.pending_call import FusedCall, ObjectCall
 from fakempi.extensions.fused.programs import FusedProgram
 from fakempi.extensions.fused.reductions import Reduction, Unsupported
 from fakempi.extensions.fused.results import Results
@@ -41,7 +42,7 @@ NEUTRAL = (Layer.FUSED, Layer.ISOLATION, Layer.RANK_STATE, Layer.UNSAFE_SENDS)
 """Layers whose subscribers may be present while ranks wait: they change nothing on which a message depends."""
 
 
-FREE_AT, QUEUE, SINCE = attrgetter("free_at"), attrgetter("queue"), attrgetter("since")
+FREE_AT, SINCE = attrgetter("free_at"), attrgetter("since")
 
 OBJECTS_APART = "it combines objects, and its ranks do not wait for each other"
 """Why a reduction of objects is emulated whose outcome is not computed for all ranks at once."""
@@ -59,6 +60,7 @@ class FusedService:
         self.snapshot: Snapshot | None = None  # of the moment before the first of them
         self.outcomes: dict[tuple[FusedProgram, Time], Outcome] = {}  # of pending calls whose ranks have called at one time
         self.first_end = self.last_start = inf  # among pending calls that all their ranks have made: of a rank, a message
+        self.ranks = self.ranks_ready = 0  # of pending calls, and of those that all their ranks have made
         self.why_never: str | None = None  # why no call of this run is fused; None before the first call
         self.waits = False  # whether ranks may wait until all have called
         self.programs: dict[Any, FusedProgram] = {}
@@ -96,26 +98,23 @@ class FusedService:
             call = self._first_or_emulated(comm, entry, program, op, arrays)
             if call is None:
                 return False
-        if call.entry is not None:
-            call.enter(comm, comms, tag, arrays)
+        rank, results, simulator = comm._rank, call.results, RankSimulator
+        if call.entry is not None and call.enter(rank, call.as_elements(arrays)):
             return True
-        rank, results = comm._rank, call.results
+        case = program.case
+        objects_apart = case.objects and results.missing  # the sizes of messages are not known
+        if objects_apart or program.has_too_many_steps:
+            self._emulate(call, entry, OBJECTS_APART if objects_apart else TOO_LONG)
+            return False
         if call.is_special:
-            if program.case.q and comm._side is not comm._context.sides[program.case.leads]:
-                rank += program.case.p
-            if not self._prepare(call, entry, rank, op, arrays):
-                return False
-        elif arrays:
+            if case.q:
+                simulator = SimulatorBetweenGroups
+                rank += case.p if comm._side is not comm._context.sides[case.leads] else 0
+            if not case.objects:
+                self._prepare(call, rank, op, arrays)
+        elif arrays and results.arrays[rank] is None:  # otherwise the rank has waited, and the call was undone
             results.store(rank, arrays)
-        if call.waits:
-            call.wait_for_all(rank)
-        if not call.complete:
-            objects_apart = program.case.objects and results.missing  # the sizes of messages are not known
-            if objects_apart or program.has_too_many_steps:
-                self._emulate(call, entry, OBJECTS_APART if objects_apart else TOO_LONG)
-                return False
-            comms = comms or comm._collective_comms()
-            (SimulatorBetweenGroups if program.case.q else RankSimulator)(comms, tag, call, rank).execute()
+        simulator(comms or comm._collective_comms(), tag, call, rank).execute()
         if arrays:
             results.write(rank)
         return True
@@ -133,21 +132,15 @@ class FusedService:
         self.count_emulated(entry, entry.fused)
         return None
 
-    def _prepare(self, call: FusedCall, entry: Any, rank: int, op: Any, arrays: tuple[Any, ...]) -> bool:
-        """Store the data of a rank that combines objects or has block sizes; returns False if the call is emulated."""
-        if call.program.case.objects:
-            if call.waits and (why := call.results.store(rank, arrays)):
-                self._emulate(call, entry, why)
-                return False
-            return True
+    def _prepare(self, call: FusedCall, rank: int, op: Any, arrays: tuple[Any, ...]) -> None:
+        """Store the data of a rank that has block sizes, or is in one of two groups."""
         if arrays:
             call.results.store(rank, arrays)
         case = call.program.case
-        if (case.sized or case.sizes_b) and (full := call.sizes.learn(rank, arrays)):
+        if call.sizes is not None and (case.sized or case.sizes_b) and (full := call.sizes.learn(rank, arrays)):
             call.program = self.program(full)
             call.results.use_program(call.program)
             self._why_not(call.program, op, arrays)  # determines the order of combining
-        return True
 
     def _emulate(self, call: FusedCall, entry: Any, why: str) -> None:
         """Emulate a call that has been counted as fused; the first rank gives the reason."""
@@ -172,16 +165,14 @@ class FusedService:
             if undetermined or program.p < len(self.universe.processes):
                 program.count_undone()
         for call in calls:
-            call.waits = False
+            call.undo()
         assert snapshot is not None
         snapshot.restore()
         if running is not None:
             self._wait()
         return True
 
-    def _new_call(
-        self, comm: Any, entry: Any, program: FusedProgram, op: Any, arrays: tuple[Any, ...]
-    ) -> FusedCall | str:
+    def _new_call(self, comm: Any, entry: Any, program: FusedProgram, op: Any, arrays: tuple[Any, ...]) -> FusedCall | str:
         """Return a new call, for its first rank, or why it is emulated."""
         why, waits = self._why_not(program, op, arrays), False
         if not why:
@@ -192,13 +183,15 @@ class FusedService:
         if why:
             return why
         results = ObjectResults(program) if program.case.objects else Results(program, op, self.emulate)
-        call = FusedCall(self, comm._side, program, results, waits)
+        call = (ObjectCall if program.case.objects else FusedCall)(self, comm._side, program, results, waits)
         if waits:
             self.pending.append(call)
-            if not call.is_special:
-                call.entry, entry.enter = entry, call.enter
-                if arrays:
-                    results.store(comm._rank, arrays)
+            self.ranks += program.p
+            call.entry = entry
+            if entry.recipe is not None and not program.has_too_many_steps:
+                entry.waiting, call.moves = call, entry.recipe.moves
+            if arrays and not program.case.objects:
+                results.store(comm._rank, arrays)
         return call
 
     def _why_not(self, program: FusedProgram, op: Any, arrays: tuple[Any, ...]) -> str:
@@ -265,7 +258,7 @@ class FusedService:
             return False  # the call is nonblocking, or between two groups
         if snapshot is None:
             return len(self.universe.processes) == len(loop.tasks)
-        if sum(call.program.p for call in self.pending) + program.p > len(loop.tasks):
+        if self.ranks + program.p > len(loop.tasks):
             return False  # some ranks would have to make two of the calls
         return program.synchronizing or not (loop.now > snapshot.now or snapshot.due_later)
 
@@ -284,7 +277,7 @@ class FusedService:
 
     def _close(self) -> list[FusedCall]:
         """End the pending calls, and return them: no rank waits for them any longer."""
-        calls, self.pending, self.snapshot, self.outcomes = self.pending, [], None, {}
+        calls, self.pending, self.snapshot, self.outcomes, self.ranks, self.ranks_ready = self.pending, [], None, {}, 0, 0
         for call in calls:
             call.close()
         self.loop.unsubscribe(self.watch)
@@ -310,7 +303,8 @@ class FusedService:
         except Undetermined:
             self.undo_pending(undetermined=True)
             return
-        if all(each.outcome for each in self.pending) and sum(each.arrived for each in self.pending) == len(loop.tasks):
+        self.ranks_ready += call.p
+        if self.ranks_ready == len(loop.tasks):
             self._book_ends(self._close())
         self._wait()
 
@@ -334,54 +328,71 @@ class FusedService:
     def _use_ports(self, call: FusedCall) -> dict[tuple[Time, Time], list[Any]]:
         """Set the ports of the ranks as the call leaves them; return tasks by when their end was known, and their end."""
         assert call.outcome is not None
-        assert call.ports is not None
-        ends, booked, out_free, into_free, counts, _ = call.outcome
-        (outs, intos), tasks = call.ports, call.tasks
+        ends, booked, out_free, into_free, (ranks, counts, sizes), received, _ = call.outcome
+        outs, intos = self._ports(call.side)
+        for out, free_at, count, nbytes in zip(_of(outs, ranks), _at(out_free, ranks), counts, sizes, strict=False):
+            out.free_at = free_at
+            out.sent += count
+            out.bytes_sent += nbytes
+        ranks, counts, sizes = received
+        for into, free_at, count, nbytes in zip(_of(intos, ranks), _at(into_free, ranks), counts, sizes, strict=False):
+            into.free_at = free_at
+            into.received += count
+            into.bytes_received += nbytes
         if not isinstance(ends, np.ndarray) or not isinstance(booked, np.ndarray):  # all ranks do the same
-            sent, bytes_sent, received, bytes_received = counts
-            for out in outs:
-                out.free_at = out_free
-                out.sent += sent
-                out.bytes_sent += bytes_sent
-            for into in intos:
-                into.free_at = into_free
-                into.received += received
-                into.bytes_received += bytes_received
-            return {(float(booked), float(ends)): tasks}
-        columns = [each.tolist() for each in (out_free, into_free, *counts)]
-        for out, into, out_end, into_end, sent, bytes_sent, received, bytes_received in zip(
-            outs, intos, *columns, strict=True
-        ):
-            out.free_at, into.free_at = out_end, into_end
-            out.sent += sent
-            out.bytes_sent += bytes_sent
-            into.received += received
-            into.bytes_received += bytes_received
+            return {(float(booked), float(ends)): call.tasks}
         found: dict[tuple[Time, Time], list[Any]] = {}
-        for times, task in zip(zip(booked.tolist(), ends.tolist(), strict=True), tasks, strict=True):
+        for times, task in zip(zip(booked.tolist(), ends.tolist(), strict=True), call.tasks, strict=True):
             found.setdefault(times, []).append(task)
         return found
 
+    def _ports(self, side: Any) -> tuple[list[Any], list[Any]]:
+        """Return the output and the input ports of the ranks of a communicator."""
+        if side.ports is None:
+            out, into = self.network.out, self.network.into
+            side.ports = [out[number] for number in side.members], [into[number] for number in side.members]
+        return side.ports  # type: ignore[no-any-return]  # a side has no type here
+
     def _outcome(self, call: FusedCall) -> Outcome:
-        members, out, into = call.side.members, self.network.out, self.network.into
-        starts, ports = list(map(SINCE, call.tasks)), ([out[one] for one in members], [into[one] for one in members])
-        call.ports = ports
+        """Return the times of the ranks. No message waits for a port: the agenda had only tasks at the first call."""
+        program, now, (outs, intos) = call.program, self.loop.now, self._ports(call.side)
+        called_at_once = call.began == now
+        starts = [now] if called_at_once else list(map(SINCE, call.tasks))
         if not set(map(type, starts)) <= {int, float}:
             raise Undetermined("clocks are no floats")
-        out_free, into_free = (list(map(FREE_AT, each)) for each in ports)
-        if any(any(map(QUEUE, each)) for each in ports) or any(map(gt, out_free, starts)):
-            raise Undetermined("messages wait for ports, or a rank calls while it sends")
-        in_step = starts.count(starts[0]) == len(starts) and max(into_free) <= starts[0]
-        key = call.program, starts[0]
-        if in_step and key in self.outcomes:
-            return self.outcomes[key]
-        cost = self.universe.cost
-        rate = 0 if call.program.case.objects else cost.compute_per_byte
-        costs = Costs._make((*cost.linear, rate, self.universe.processes[0].eager_limit))
-        outcome = outcome_of(call.results.rounds(), starts, into_free, costs)
-        if in_step and not call.program.case.objects:  # the sizes of whose messages depend on the objects
-            self.outcomes[key] = outcome
+        if max(map(FREE_AT, outs)) > now if called_at_once else any(map(gt, map(FREE_AT, outs), starts)):
+            raise Undetermined("a rank calls while it sends")
+        if not called_at_once or max(map(FREE_AT, intos)) > now:
+            return self._rounds(call).outcome(starts * (program.p // len(starts)), list(map(FREE_AT, intos)))
+        outcome = self.outcomes.get((program, now))
+        if outcome is None:
+            outcome = self._rounds(call).outcome_in_step(float(now))
+            if not program.case.objects:  # the sizes of whose messages depend on the objects
+                self.outcomes[program, now] = outcome
         return outcome
+
+    def _rounds(self, call: FusedCall) -> TimedRounds:
+        """Return the rounds of a call with their costs, stored unless there are too many, or they depend on objects."""
+        program: FusedProgram = call.program
+        if program.timed is not None:
+            return program.timed  # type: ignore[no-any-return]  # has no type in `FusedProgram`
+        cost, stored = self.universe.cost, program.has_rounds_stored and not program.case.objects
+        rate = 0 if program.case.objects else cost.compute_per_byte
+        costs = Costs._make((*cost.linear, rate, self.universe.processes[0].eager_limit))
+        rounds = TimedRounds(program.p, call.results.rounds(), costs, stored=stored)
+        if stored:
+            program.timed = rounds
+        return rounds
+
+
+def _of(values: list[Any], ranks: Sequence[int]) -> Iterable[Any]:
+    """Return the values of some ranks, from the values of all."""
+    return values if len(ranks) == len(values) else map(values.__getitem__, ranks)
+
+
+def _at(times: Any, ranks: Sequence[int]) -> Iterable[Any]:
+    """Return the times of some ranks; a single time applies to all."""
+    return _of(times.tolist(), ranks) if isinstance(times, np.ndarray) else repeat(times)
 
 
 def register(universe: Universe, emulate: Callable[..., list[Any]]) -> None:

@@ -58,7 +58,7 @@ class Results:
                 arrays[self.target][...] = self.same
             return
         if self.rows is not None:
-            if (into := arrays[self.target]) is not None:
+            if (into := arrays[1]) is not None:
                 into[...] = self.rows[rank]
             return
         if not arrays or not self.program.transfers_data or self.phantoms:
@@ -115,18 +115,20 @@ class Results:
             value = self._compute_value(0)
             if self.operation in ("allreduce", "allgather", "allgatherv") and len(self.groups) == 1:
                 self.same = value
+            elif self.operation == "reduce_scatter_block" and len(self.groups) == 1:
+                self.rows = list(value.reshape(self.p, -1))
         elif self.operation in ("scan", "exscan"):
-            operands = [_operand(each) for each in self.arrays]
+            operands = [each[1] if each[0] is None else each[0] for each in self.arrays]
             results = self.program.reduction.combined(operands, self._kernel())
             if not self._uncertain(operands, results):
                 self.values[0] = results
                 if self.operation == "scan":
-                    self.rows = results
+                    self.rows = list(results)
         elif self.operation == "bcast" and len(self.groups) == 1:
             self.target, self.same = 0, self.arrays[self.root][0].copy()  # the root may change its data once it has left
             self.arrays[self.root] = ()
         elif self.operation == "scatter" and len(self.groups) == 1:
-            self.rows = self.arrays[self.root][0].copy().reshape(self.p, -1)
+            self.rows = list(self.arrays[self.root][0].copy().reshape(self.p, -1))
 
     def _leave_copy(self, rank: int) -> None:
         """Copy the data of a rank that leaves while other ranks need them."""
@@ -178,7 +180,7 @@ class Results:
         operation, group, receivers = self.operation, self.groups[senders], self.groups[len(self.groups) - 1 - senders]
         given = self.arrays[group.start : group.stop]
         if operation in REDUCING:
-            operands = [_operand(each) for each in given]
+            operands = [each[1] if each[0] is None else each[0] for each in given]
             if len(group) < self.p:
                 zeros = [np.zeros_like(operands[0])]  # the operand of a rank in the other group
                 operands = zeros * group.start + operands + zeros * (self.p - group.stop)

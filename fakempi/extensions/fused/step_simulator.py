@@ -180,11 +180,14 @@ class RankSimulator(StepSimulator):
     __slots__ = ("comm",)
 
     def __init__(self, comms: tuple[Any, ...], tag: int, call: Any, number: int) -> None:
-        comm, rate = comms[0], comms[0]._process.universe.cost.compute_per_byte
-        ports = comm._loop, comm._network, comm._rank, comm._out_port, comm._mailbox(), comm._boxes, comm._peer_side.box
-        super().__init__(*ports, comm._eager_limit, rate, call.results.steps(number, call.sizes), tag)
-        self.comm, self.task = comm, comm._loop.running  # the communicator of the collective context
-        self.order = self.task.order
+        comm = self.comm = comms[0]  # the communicator of the collective context
+        loop, rate = comm._loop, comm._process.universe.cost.compute_per_byte
+        StepSimulator.__init__(
+            self, loop, comm._network, comm._rank, comm._out_port, comm._mailbox(), comm._boxes, comm._peer_side.box,
+            comm._eager_limit, rate, call.results.steps(number, call.sizes), tag,
+        )  # fmt: skip
+        self.task = task = loop.running
+        self.order = task.order
 
     def execute(self) -> None:
         """Execute all steps in the rank's task; raises an error if a process has failed."""

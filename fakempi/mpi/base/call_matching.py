@@ -78,22 +78,49 @@ class CallEntry:
     """A collective call as the first rank made it, the traffic of all ranks in it, and the number of ranks still missing."""
 
     __slots__ = (
-        "call", "declared_at", "enter", "facts", "fused", "mentions", "missing", "place", "places", "rank_name", "recipe",
-        "traffic", "types",
+        "_missing", "_number", "_table", "call", "declared_at", "facts", "fused", "mentions", "place",
+        "rank_name", "recipe", "registered", "traffic", "types", "waiting",
     )  # fmt: skip
 
-    def __init__(self, call: str, place: str, facts: Mapping[str, object], missing: int) -> None:
-        self.call, self.place, self.facts, self.missing = call, place, facts, missing
+    def __init__(
+        self, table: OpenCalls, number: int, call: str, place: str, facts: Mapping[str, object], ranks: int
+    ) -> None:
+        self.call, self.place, self.facts = call, place, facts
+        self._table, self._number, self._missing = table, number, ranks
         self.rank_name = current_name()
         self.recipe: Any = None  # of the first rank, if it has one: equal recipes imply equal arguments
         # the pending fused call, or the reason why it is not fused; None until a rank runs the call
         self.fused: object = None
-        self.enter: Any = None  # while ranks wait for a fused call: makes it on the next rank
+        self.waiting: Any = None  # the fused call, while its ranks wait and those that follow with the recipe only enter it
         self.declared_at: dict[str, tuple[str, str | None]] = {}  # place and rank, of facts that the first rank did not know
-        self.places: dict[int, str] = {}  # slot -> call site, of the ranks that have made the call
+        self.registered: dict[int, str] = {}  # slot -> call site, of the ranks that have registered
         self.types: dict[int, tuple[TypeSignature, int, str]] = {}  # signature, the process that declared it, its call site
         self.traffic: dict[int, tuple[Traffic, str, Any]] = {}
         self.mentions: dict[int, list[int]] = {}  # rank -> the registered ranks with few partners that have it as a partner
+
+    @property
+    def places(self) -> dict[int, str]:
+        """The call sites of the ranks that have made the call, by slot."""
+        if self.waiting is not None:
+            self.register_waiting()
+        return self.registered
+
+    def register_waiting(self) -> None:
+        """Register the ranks that have only entered the fused call."""
+        for slot, task in enumerate(self.waiting.tasks):
+            if task is not None and slot not in self.registered:
+                self.register(slot, self.recipe.place)
+
+    def register(self, slot: int, place: str) -> None:
+        """Record that a rank makes the call; after the last rank, the call is no longer open."""
+        self.registered[slot] = place
+        self._missing = missing = self._missing - 1
+        if not missing:
+            self.end()
+
+    def end(self) -> None:
+        """Remove the call from the open ones."""
+        self._table.pop(self._number, None)
 
 
 def register_call(
@@ -110,7 +137,7 @@ def register_call(
         return call
     entry = table.get(number)
     if entry is None:
-        entry = table[number] = CallEntry(call, place, facts, size)
+        entry = table[number] = CallEntry(table, number, call, place, facts, size)
     elif entry.call != call and {entry.call, call} != {"Barrier", "barrier"}:
         if entry.call.lower() == call.lower():
             _object_met_buffer(entry, call, place)
@@ -119,7 +146,6 @@ def register_call(
         _compare(entry, facts)
     if traffic is not None:
         _compare_traffic(entry, slot, traffic, place)
-    entry.places[slot] = place
     if types:
         for key, kind in types.items():
             declared = entry.types.get(key)
@@ -128,32 +154,24 @@ def register_call(
             elif kind is not declared[0] and not kind.agrees(declared[0]):
                 sentence = f"has {kind.name}, but {{others}} had {declared[0].name} at {declared[2]}"
                 report_type_mismatch(sentence, (declared[1],), call, place)
-    entry.missing -= 1
-    if not entry.missing:
-        del table[number]
+    entry.register(slot, place)
     return call
 
 
 def register_repeated_call(table: OpenCalls, number: int, slot: int, size: int, recipe: Any) -> CallEntry | None:
     """Register a call that was made before, by its recipe; return the entry, or None on a communicator of one rank.
 
-    The first rank registers it in full. A rank with another recipe, or with other traffic, is compared.
+    The first rank registers the call. A rank with another recipe, or with other traffic, is compared.
     """
     if size == 1:
         return None
     entry: CallEntry | None = table.get(number)
-    if entry is None or entry.recipe is not recipe:
-        agreed, traffic, types = recipe.declared
-        register_call(table, number, slot, size, agreed, traffic, types, (recipe.call, recipe.place))
-        if entry is None:
-            entry = table[number]
-            if traffic is None:
-                entry.recipe = recipe
-        return entry
-    entry.places[slot] = recipe.place
-    entry.missing -= 1
-    if not entry.missing:
-        del table[number]
+    agreed, traffic, types = recipe.declared
+    register_call(table, number, slot, size, agreed, traffic, types, (recipe.call, recipe.place))
+    if entry is None:
+        entry = table[number]
+        if traffic is None:
+            entry.recipe = recipe
     return entry
 
 
@@ -185,7 +203,10 @@ def missing_processes(side: Any, rank: int, tag: int) -> list[int]:
     number, context = tag % TAGS, side.context
     if tag < PERSISTENT:
         return [
-            process for group in context.sides for i, process in enumerate(group.members) if group.calls.get(i, 0) < number
+            process
+            for group in context.sides
+            for process, calls in zip(group.members, group.calls, strict=True)
+            if calls < number
         ]
     starts = context.open_calls.get(("starts", number), {})
     least = starts.get(context.slot(side, rank), 0)

@@ -31,16 +31,19 @@ class Contexts(RunState):
 class Side:
     """A group of processes, and a mailbox for each, created when the first message is sent to it."""
 
-    __slots__ = ("__weakref__", "boxes", "calls", "choices", "context", "local", "members", "original", "recipes")
+    __slots__ = (
+        "__weakref__", "boxes", "calls", "choices", "context", "local", "members", "original", "ports", "recipes",
+    )  # fmt: skip
 
     def __init__(self, context: Context, members: Members) -> None:
         self.context = context
         self.members = members
         self.boxes: list[Mailbox | None] = [None] * len(members)
         context.universe.state(Contexts).sides.add(self)
-        self.calls: dict[int, int] = {}  # rank -> number of collective calls it has made
+        self.calls = [0] * len(members)  # rank -> number of collective calls it has made
         self.choices: dict[object, Any] = {}  # chosen algorithms, by the facts that the choice depends on
-        self.recipes: dict[tuple[object, ...], Any] = {}  # of earlier calls, by the arguments that they depend on
+        self.recipes: dict[tuple[object, ...], list[Any]] = {}  # of earlier calls, by the name and the line of the call
+        self.ports: Any = None  # output and input ports of its processes, once fused calls need them
         self.original: Side | None = None  # of a side for collective calls: the side of the program's communicator
         self.local: Side | None = None  # of a side of an intercommunicator: a separate context for the same group
 

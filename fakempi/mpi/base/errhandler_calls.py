@@ -75,4 +75,5 @@ class HandlesErrors(HookedCalls):
             process = running_process()
             process.universe.fail(process, error)
             raise error
+        running_process().called = None  # the handler may make other calls
         handler._call(self, error.Get_error_code())

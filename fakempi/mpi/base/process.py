@@ -206,6 +206,7 @@ class Process:
         "buffer_checks",
         "buffers",
         "call_sites",
+        "called",
         "clock_read_at",
         "clock_reads",
         "comm_self",
@@ -254,6 +255,7 @@ class Process:
         # if its program is in another process: how memory is found by address; first line and integers of the caller
         self.memory_at: Any = None
         self.variables_of_call: Callable[[], tuple[int, dict[str, int]]] | None = None
+        self.called: tuple[str, str] | None = None  # name and place of the call that is being planned, if they are known
         self.pickle: Any = None  # this rank's settings of MPI.pickle, once it has changed them
         self.attributes: Any = None  # this rank's attributes of objects that all ranks share
         self.buffers: Any = None  # attached buffers for Bsend

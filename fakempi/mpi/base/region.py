@@ -61,7 +61,7 @@ class CallRegion:
         self._recorder: TraceService = recorder
         self._facts: dict[str, Any] = {
             "name": name, "algorithm": algorithm, "call": call or recorder.call(), "nbytes": nbytes,
-            "context": comm._context.number, "number": comm._side.calls.get(comm._rank, 0),
+            "context": comm._context.number, "number": comm._side.calls[comm._rank],
             "root": -1 if root is None else comm._side.members[root],
         }  # fmt: skip
 
@@ -122,7 +122,7 @@ class WholeCall:
         process, side, rank = self._comm._process, self._comm._side, self._comm._rank
         self._entered = self._recorder.enter(
             process.number, self._name, call=self._recorder.call(), lane=_lane(process), context=self._comm._context.number,
-            number=side.calls.get(rank, 0) + 1, root=-1 if self._root is None else side.members[self._root],
+            number=side.calls[rank] + 1, root=-1 if self._root is None else side.members[self._root],
             nbytes=self._nbytes, algorithm_of_part=True,
         )  # fmt: skip
 

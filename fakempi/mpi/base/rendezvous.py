@@ -43,6 +43,7 @@ class Rendezvous:
         "arrivals", "call", "conclude", "declaration_waits", "declared", "expected", "needs", "place", "rank_name",
         "values",
     )  # fmt: skip
+    recipe = waiting = None  # a collective call may find a rendezvous in place of its `CallEntry`; call matching reports it
 
     def __init__(self, call: str, expected: ProcessNumbers, conclude: Conclude) -> None:
         self.call = call

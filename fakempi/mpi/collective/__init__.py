@@ -25,9 +25,9 @@ scans           prefix reductions, all variants
 recipe          the part of a prepared call that repeated calls reuse
 fused_case      the description of a call that may be fused
 block_sizes     the block sizes of a fused call that its ranks know
-cached_calls    repeated calls that reuse a recipe: calls without a root
-cached_rooted   repeated calls with a root
-cached_sized    repeated calls with block sizes
+repeated        blocking calls: by the recipe of an earlier call from the same line, or by a plan
+forms           the buffers of repeated calls: contiguous arrays and phantoms
+count_forms     the same for calls with counts
 selection       the table of algorithms of a run
 synchronizing   calls that a rank may leave early, and the exploration mode that adds barriers
 """

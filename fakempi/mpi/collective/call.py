@@ -72,7 +72,8 @@ class CollectiveCall:
         entry = self._entry
         if entry.__class__ is Start:  # the n-th starts of all ranks are one call
             self._entry = entry.next = entry.next or Start(entry.call)
-        self.recipe.run(self._comms, entry, self._tag, arrays, self._barrier)
+        comms = self._comms  # the program may have freed its handle of the communicator
+        self.recipe.run(comms[0], comms, entry, self._tag, arrays, self._barrier)
 
     # -- steps ----------------------------------------------------------------------------------------------------
 
@@ -108,8 +109,8 @@ class CollectiveCall:
         self.recipe.lists = self._operands.lists or ()
         self._region = self.recipe.region(comm, self._nbytes, None if root is None or comm._is_inter else root.rank)
         if entry is not None:
-            self.recipe.place = entry.places.get(comm._rank, "")
-            if self.is_repeatable and self._declared.traffic is None and len(entry.places) == 1:
+            self.recipe.place = entry.registered.get(comm._rank, "")
+            if self.is_repeatable and self._declared.traffic is None and len(entry.registered) == 1:
                 entry.recipe = self.recipe  # equal recipes need no comparison
         if program is None:
             self._entry = None

@@ -145,12 +145,13 @@ class CollectiveCalls(CommState):
         there, context = self._peer_side, side.context
         if context.fault_state is not None:
             self._check_faults(collective=True)
-        side.calls[rank] = call = side.calls.get(rank, 0) + 1
+        side.calls[rank] = call = side.calls[rank] + 1
         if there is not side:
             rank, size = context.slot(side, rank), size + len(side.members)
             traffic = traffic and traffic.moved(context.slot(there, 0))
         entry = context.open_calls.get(call)
-        name = register_call(context.open_calls, call, rank, size, agreed, traffic, types)
+        called = self._process.called
+        name = register_call(context.open_calls, call, rank, size, agreed, traffic, types, called)
         tag = call % TAGS + (PERSISTENT if name.endswith("_init") else 0)
         return self._collective_comms(), tag, name, entry or context.open_calls.get(call)
 

@@ -20,21 +20,20 @@ from fakempi.mpi.base.call_site import frame_at
 from fakempi.mpi.base.mpi_errors import mpi_error
 from fakempi.mpi.base.region import WholeCall
 from fakempi.mpi.buffers.objects import pack, pack_all, unpack
-from fakempi.mpi.collective.cached_sized import CachedSizedCalls
-from fakempi.mpi.collective.call import CollectiveCall
-from fakempi.mpi.collective.call_facts import Declaration, ElementOp, Root
+from fakempi.mpi.collective.call_facts import Root
 from fakempi.mpi.collective.object_arrays import ObjectOp, PickledElement, items, one_element, split_pickles
+from fakempi.mpi.collective.repeated import RepeatedCalls
 from fakempi.mpi.operations.op import SUM, Op
 
 
-class ObjectCollectives(CachedSizedCalls):
+class ObjectCollectives(RepeatedCalls):
     """bcast, gather and the other calls on objects."""
 
     __slots__ = ()
 
     def barrier(self) -> None:
         """Wait until all ranks have called."""
-        self._cached_barrier(frame_at(1), "barrier")
+        self._call(frame_at(1), "barrier")
 
     def bcast(self, obj: Any, root: int = 0) -> Any:
         """Return the root's object, on all ranks; on an intercommunicator, on the ranks of the other group."""
@@ -42,10 +41,10 @@ class ObjectCollectives(CachedSizedCalls):
         data: Any
         data, size = self._pickled([obj]) if role.is_this_rank else (None, np.empty(1, np.int64))
         with self._region("bcast", data, role):
-            self._cached_bcast(frame, "bcast", size, root)
+            self._call(frame, "bcast", size, None, None, root)
             if data is None and not role.idle:
                 data = np.empty(int(size[0]), np.uint8)
-            self._cached_bcast(frame, "bcast", data, root)
+            self._call(frame, "bcastv", data, None, None, root)
         return unpack(data, data.size, self._process.pickle) if role.has_block else None
 
     def gather(self, sendobj: Any, root: int = 0) -> list[Any] | None:
@@ -54,10 +53,10 @@ class ObjectCollectives(CachedSizedCalls):
         mine, size = self._pickled([sendobj]) if role.has_block else (None, None)
         sizes = np.empty(self._n_peers, np.int64) if role.is_this_rank else None
         with self._region("gather", mine, role):
-            self._cached_rooted(frame, "gather", size, sizes, root)
+            self._call(frame, "gather", size, sizes, None, root)
             data = None if sizes is None else np.empty(int(sizes.sum()), np.uint8)
             blocks = None if sizes is None else [data, sizes.tolist()]
-            self._cached_rooted_v(frame, "gatherv", mine, blocks, root)
+            self._call(frame, "gatherv", mine, blocks, None, root)
         return None if sizes is None else self._objects(data, sizes)
 
     def scatter(self, sendobj: Sequence[Any] | None, root: int = 0) -> Any:
@@ -66,10 +65,10 @@ class ObjectCollectives(CachedSizedCalls):
         data, sizes = self._pickled(items(sendobj, self._n_peers)) if role.is_this_rank else (None, None)
         size = np.empty(1, np.int64) if role.has_block else None
         with self._region("scatter", data, role):
-            self._cached_rooted(frame, "scatter", size, sizes, root)
+            self._call(frame, "scatter", size, sizes, None, root)
             mine: Any = None if size is None else np.empty(int(size[0]), np.uint8)
             blocks = None if sizes is None else [data, sizes.tolist()]
-            self._cached_rooted_v(frame, "scatterv", mine, blocks, root)
+            self._call(frame, "scatterv", mine, blocks, None, root)
         return None if size is None else unpack(mine, mine.size, self._process.pickle)
 
     def allgather(self, sendobj: Any) -> list[Any]:
@@ -78,10 +77,10 @@ class ObjectCollectives(CachedSizedCalls):
         mine, size = self._pickled([sendobj])
         sizes = np.empty(p, np.int64)
         with self._region("allgather", mine):
-            self._cached_move(frame, "allgather", size, sizes, self._plan_allgather)
+            self._call(frame, "allgather", size, sizes)
             data = np.empty(int(sizes.sum()), np.uint8)
             blocks = [data, sizes.tolist()]
-            self._cached_allgatherv(frame, "allgatherv", mine, blocks)
+            self._call(frame, "allgatherv", mine, blocks)
         return self._objects(data, sizes)
 
     def alltoall(self, sendobj: Sequence[Any]) -> list[Any]:
@@ -90,10 +89,10 @@ class ObjectCollectives(CachedSizedCalls):
         out, out_sizes = self._pickled(items(sendobj, p))
         sizes = np.empty(p, np.int64)
         with self._region("alltoall", out):
-            self._cached_move(frame, "alltoall", out_sizes, sizes, self._plan_alltoall)
+            self._call(frame, "alltoall", out_sizes, sizes)
             data = np.empty(int(sizes.sum()), np.uint8)
             send_blocks, receive_blocks = [out, out_sizes.tolist()], [data, sizes.tolist()]
-            self._cached_alltoallv(frame, "alltoallv", send_blocks, receive_blocks)
+            self._call(frame, "alltoallv", send_blocks, receive_blocks)
         return self._objects(data, sizes)
 
     # -- reductions -----------------------------------------------------------------------------------------------
@@ -122,18 +121,7 @@ class ObjectCollectives(CachedSizedCalls):
             out, nbytes = one_element(PickledElement(settings, packed)), packed[1]
         into = one_element(None) if root is None or root.is_this_rank else None
         name = op._display_name() if isinstance(op, Op) else "a function"
-        combining = ObjectOp(op, settings, sendobj)
-        key = operation, id(frame.f_code), frame.f_lasti, name, None if root is None else root.rank
-        recipe = None if settings is not None else self._find_recipe(key)  # pickle settings are part of the choice
-        if recipe is None:
-            bound = ElementOp(combining, combining)
-            facts, declared = bound.facts(operation, 0, count=1, objects=True), Declaration({"the operation": name})
-            call = CollectiveCall(self, facts, declared, root=root, bound_op=bound, nbytes=nbytes)
-            if settings is None:
-                self._store_recipe(key, frame, None, call)
-            call.run(out, into, combining)
-        else:
-            self._run_recipe(recipe, out, into, combining)
+        self._call(frame, operation, (out, into, ObjectOp(op, settings, sendobj)), nbytes, name, root)
         return None if into is None or into[0] is None else into[0].take()
 
     # -- private --------------------------------------------------------------------------------------------------

@@ -56,6 +56,20 @@ class BufferPair(Operands):
             self._into.store()
 
 
+class ElementArrays(Operands):
+    """The arrays of a reduction of objects, and its operation."""
+
+    __slots__ = ("_arrays",)
+
+    def __init__(self, arrays: tuple[Any, ...]) -> None:
+        super().__init__()
+        self._arrays = arrays
+
+    def load(self) -> Sequence[Any]:
+        """Return the arrays."""
+        return self._arrays
+
+
 class BcastBuffer(Operands):
     """The buffer of a broadcast, which is read at the root and written elsewhere."""
 

@@ -26,16 +26,44 @@ from fakempi.mpi.buffers.payload import signature_of
 from fakempi.mpi.buffers.specification import is_in_place
 from fakempi.mpi.buffers.typing import AnySpec
 from fakempi.mpi.collective.call import CollectiveCall
-from fakempi.mpi.collective.call_facts import CallFacts, Declaration, Root
+from fakempi.mpi.collective.call_facts import CallFacts, Declaration, ElementOp, Root
 from fakempi.mpi.collective.calls import CollectiveCalls, Plan
-from fakempi.mpi.collective.operands import BcastBuffer, BufferPair, InPlaceBuffer, TypedBlocks
+from fakempi.mpi.collective.operands import BcastBuffer, BufferPair, ElementArrays, InPlaceBuffer, TypedBlocks
 from fakempi.mpi.operations.op import Op
+
+OBJECT_REDUCTIONS = ("reduce", "allreduce", "scan", "exscan")
+"""Reductions of objects: the arrays of the algorithm are given, and `op` is the name of the operation."""
 
 
 class CollectivePlans(CollectiveCalls):
     """One method per operation; each returns a plan."""
 
     __slots__ = ()
+
+    def _plan(self, name: str, one: Any, other: Any, op: Any, root: Any) -> Plan:
+        """Return the plan of a blocking call, by its name; in lower case, it is a part of a call with objects."""
+        if name in OBJECT_REDUCTIONS:
+            return self._plan_object_reduction(name, one, other, op, root)
+        match name.lower():
+            case "bcast" | "bcastv":
+                return self._plan_bcast(one, root)
+            case "allreduce" | "scan" | "exscan" as operation:
+                return self._plan_full_reduction(operation, one, other, op)
+            case "gather" | "gatherv" | "scatter" | "scatterv":
+                return self._plan_rooted(name, one, other, root)
+            case "allgather":
+                return self._plan_allgather(one, other, objects=name.islower())
+            case "allgatherv":
+                return self._plan_allgatherv(one, other, objects=name.islower())
+            case "alltoall":
+                return self._plan_alltoall(one, other, objects=name.islower())
+            case "alltoallv":
+                return self._plan_alltoallv(one, other, objects=name.islower())
+            case "reduce":
+                return self._plan_reduce(one, other, op, root)
+            case "reduce_scatter_block":
+                return self._plan_reduce_scatter_block(one, other, op)
+        return self._plan_barrier()
 
     def _plan_barrier(self) -> Plan:
         self._peer_count()
@@ -153,6 +181,11 @@ class CollectivePlans(CollectiveCalls):
         return CollectiveCall(self, CallFacts("alltoallw"), declared, TypedBlocks(out, into, own))
 
     # -- reductions -----------------------------------------------------------------------------------------------
+
+    def _plan_object_reduction(self, name: str, arrays: Any, nbytes: int, op: str, root: Root | None) -> Plan:
+        bound = ElementOp(arrays[2], arrays[2])
+        facts, declared = bound.facts(name, 0, count=1, objects=True), Declaration({"the operation": op})
+        return CollectiveCall(self, facts, declared, ElementArrays(arrays), root, bound, nbytes)
 
     def _plan_reduce(self, sendbuf: AnySpec, recvbuf: AnySpec, op: Op, root: int) -> Plan:
         role = self._check_root(root)

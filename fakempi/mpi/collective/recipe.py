@@ -13,12 +13,12 @@ from fakempi.mpi.point.handle import CommState
 class Recipe:
     """The facts for call matching, the algorithm with its options, and its program for fused calls.
 
-    A call that is repeated on the same line reuses it (see `cached_calls`).
+    A call that is repeated on the same line reuses it (see `repeated`).
     """
 
     __slots__ = (
-        "call", "choice", "declared", "keepalive", "lists", "nbytes", "op", "operation", "options", "place", "program",
-        "trace_call",
+        "call", "choice", "code", "declared", "first", "instruction", "lists", "name", "nbytes", "op", "operation",
+        "options", "place", "program", "trace_call",
     )  # fmt: skip
 
     def __init__(
@@ -33,25 +33,37 @@ class Recipe:
         self.place = ""
         self.lists: tuple[object, ...] = ()  # block sizes, passed to the algorithm after the buffers
         self.program = program  # for fused calls
-        self.keepalive: object = None  # objects whose addresses are in the key
+        # if calls from one line reuse it: the name of the call, which may be a part of the public call, and its line
+        self.name, self.instruction = "", -1
+        self.code: Any = None
+        self.first: Any = None  # the arguments of the first rank (`forms.FirstArguments`)
+
+    @property
+    def moves(self) -> Any:
+        """The dtype of data that the algorithm only moves, as bytes; None if it is unknown, or if they are combined."""
+        return None if self.first is None else self.first.moves
 
     def run(
-        self, comms: tuple[Any, ...], entry: Any, tag: int, arrays: tuple[object, ...],
+        self, comm: Any, comms: tuple[Any, ...] | None, entry: Any, tag: int, arrays: tuple[object, ...],
         barrier: Callable[[], object] | None = None,
     ) -> None:  # fmt: skip
-        """Simulate the call by its program if possible; otherwise run the algorithm, after a barrier if there is one."""
-        program = self.program
-        if program is not None and entry is not None:
-            fused = comms[0]._process.universe.fused
-            if fused.enter(comms[0], comms, entry, program, self.op, tag, arrays):
-                return
+        """Simulate the call by its program if possible; otherwise run the algorithm, after a barrier if there is one.
+
+        `comms` are the communicators of collective contexts; None if the rank has not needed them yet.
+        """
+        if (
+            entry is not None and (program := self.program) is not None
+            and comm._process.universe.fused.enter(comm, comms, entry, program, self.op, tag, arrays)
+        ):  # fmt: skip
+            return
         if barrier is not None:
             barrier()
-        self.run_code(comms, tag, arrays)
+        self.choice.on(comms or comm._collective_comms(), tag=tag, **self.options)(*arrays)
 
-    def run_code(self, comms: tuple[Any, ...], tag: int, arrays: tuple[object, ...]) -> None:
-        """Run the code of the algorithm."""
-        self.choice.on(comms, tag=tag, **self.options)(*arrays)
+    def run_in_region(self, comm: CommState, entry: Any, tag: int, arrays: tuple[object, ...]) -> None:
+        """Run a repeated call in a region of the trace."""
+        region: Any = self.region(comm, self.nbytes)
+        region.run(self.run, comm, comm._collective_handles, entry, tag, arrays)
 
     def region(self, comm: CommState, nbytes: int, root: int | None = None) -> CallRegion | None:
         """Return the region of the call in the trace; None without a trace. Calls from one line have one number."""

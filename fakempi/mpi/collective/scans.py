@@ -21,11 +21,11 @@ class Scans(ObjectCollectives):
 
     def Scan(self, sendbuf: BufSpec | InPlace, recvbuf: BufSpec, op: Op = SUM) -> None:
         """Combine the data of all ranks up to this one."""
-        self._cached_reduce(frame_at(1), "Scan", sendbuf, recvbuf, op)
+        self._call(frame_at(1), "Scan", sendbuf, recvbuf, op)
 
     def Exscan(self, sendbuf: BufSpec | InPlace, recvbuf: BufSpec, op: Op = SUM) -> None:
         """Combine the data of all ranks before this one; rank 0's buffer is unchanged."""
-        self._cached_reduce(frame_at(1), "Exscan", sendbuf, recvbuf, op)
+        self._call(frame_at(1), "Exscan", sendbuf, recvbuf, op)
 
     def Iscan(self, sendbuf: BufSpec | InPlace, recvbuf: BufSpec, op: Op = SUM) -> Request:
         """Start a nonblocking call: combine the data of all ranks up to this one."""

@@ -164,7 +164,7 @@ class Comm(
     def Idup(self, info: Info | None = None) -> tuple[Self, Request]:
         """Start a duplication; return the new communicator, usable when the request completes, and the request."""
         context = self._local().context
-        key = ("Idup", self._local().calls.get(self._rank, 0))
+        key = ("Idup", self._local().calls[self._rank])
         copy = context.open_calls.get(key)
         if copy is None:
             copy = context.open_calls[key] = context.duplicate()
@@ -350,7 +350,7 @@ class Comm(
         context = side.context
         if context.fault_state is not None:
             self._check_faults(collective=True)
-        side.calls[self._rank] = call = side.calls.get(self._rank, 0) + 1
+        side.calls[self._rank] = call = side.calls[self._rank] + 1
         slot = context.slot(side, self._rank)
         if self._process.buffer_checks is not None:
             self._process.buffer_checks.influences += 1

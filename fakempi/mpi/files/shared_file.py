@@ -64,7 +64,7 @@ class SharedFile:
         The order is not explored. It matters if another rank accesses the same bytes, one of the two writes, and no
         collective call on the file is between them; each rank's collective calls are counted.
         """
-        process, calls = comm._process.number, comm._side.calls.get(comm._rank, 0)
+        process, calls = comm._process.number, comm._side.calls[comm._rank]
         records = self.universe.state(OpenFiles).accesses.setdefault(os.path.realpath(self.path), [])
         for other, file, call_number, other_runs, wrote in records:
             ordered = process == other or (file is self and call_number != calls)

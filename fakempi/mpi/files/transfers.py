@@ -71,7 +71,7 @@ class TraceRegion:
         self._recorder: TraceService | None = process.universe.recorder
         if self._recorder is None:
             return
-        context, number = (comm._context.number, comm._side.calls.get(comm._rank, 0)) if collective else (0, 0)
+        context, number = (comm._context.number, comm._side.calls[comm._rank]) if collective else (0, 0)
         self._entered = self._recorder.enter(
             process.number, f"File.{call}", call=self._recorder.call(), nbytes=nbytes, algorithm=algorithm,
             lane=0 if running is process.task or running is None else running.number, context=context, number=number,
@@ -92,7 +92,7 @@ def record_access(comm: CommState, operation: Operation, *, write: bool) -> None
     recorder: Any = comm._process.universe.recorder
     recorder.record(
         comm._process.number, f"File.I{'write' if write else 'read'}", comm._loop.now, access.end, call=recorder.call(),
-        context=comm._context.number if collective else 0, number=comm._side.calls.get(comm._rank, 0) if collective else 0,
+        context=comm._context.number if collective else 0, number=comm._side.calls[comm._rank] if collective else 0,
     )  # fmt: skip
 
 

@@ -134,3 +134,16 @@ def test_a_call_after_finalize_is_reported_the_second_time_too() -> None:
                 MPI.Finalize()
 
     assert [finding.kind for finding in fakempi.run(main, 2).findings] == ["after-finalize"]
+
+
+def test_a_repeated_call_does_not_match_a_call_that_creates_a_communicator() -> None:
+    """The other rank's call is a rendezvous, which has no recipe."""
+
+    def main(comm: Any) -> None:
+        for turn in range(3):
+            if turn == 2 and comm.rank == 0:
+                comm.Dup()
+            comm.Allreduce(np.zeros(1), np.zeros(1))
+
+    with pytest.raises(RankError, match="this rank calls Allreduce at .* but rank 0 .* called Dup at test_cached_calls"):
+        fakempi.run(main, 2)
