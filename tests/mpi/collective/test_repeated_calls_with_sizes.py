@@ -93,7 +93,7 @@ def refused(name: str, wrong: Callable[[Any, dict[str, Any]], None], words: str)
         fakempi.run(twice(name, wrong), 2)
 
 
-HERE = r"\(test_cached_calls_with_sizes.py:\d+\)"
+HERE = r"\(test_repeated_calls_with_sizes.py:\d+\)"
 
 
 @pytest.mark.parametrize(

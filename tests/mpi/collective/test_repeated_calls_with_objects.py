@@ -123,7 +123,7 @@ def test_a_different_root_on_one_rank_is_rejected_the_third_time(name: str) -> N
         for turn in range(3):
             getattr(comm, name)(argument(name, comm, 1), root=comm.rank if turn == 2 else 0)
 
-    words = rf"{name} on rank 1: root is 1 here \(test_cached_calls_with_objects.py:\d+\) but 0 on rank 0"
+    words = rf"{name} on rank 1: root is 1 here \(test_repeated_calls_with_objects.py:\d+\) but 0 on rank 0"
     with pytest.raises(RankError, match=words):
         fakempi.run(main, 2)
 
@@ -137,7 +137,7 @@ def test_another_call_on_one_rank_is_reported_in_the_next_call(name: str) -> Non
             called = name if turn % 2 or (turn == 4 and comm.rank) else "bcast"
             getattr(comm, called)(argument(called, comm, 1))
 
-    with pytest.raises(RankError, match=f"this rank calls {name} at .* but rank 0 .* called bcast at test_cached_calls_wi"):
+    with pytest.raises(RankError, match=f"this rank calls {name} at .* but rank 0 .* called bcast at test_repeated_calls_wi"):
         fakempi.run(main, 2)
 
 

@@ -98,7 +98,7 @@ def test_a_different_root_on_one_rank_is_rejected(name: str) -> None:
     def wrong(comm: Any, given: dict[str, Any]) -> None:
         given["root"] = comm.rank
 
-    place = r"\(test_cached_calls_with_root\.py:\d+\)"
+    place = r"\(test_repeated_calls_with_root\.py:\d+\)"
     refused(name, wrong, rf"{name} on rank 1: root is 1 here {place} but 0 on rank 0 {place}")
 
 
@@ -227,7 +227,7 @@ def test_a_different_call_with_a_root_on_one_rank_is_reported(other: str) -> Non
             name = other if turn % 2 or (turn == 4 and comm.rank) else "Bcast"
             getattr(comm, name)(*arguments(name, comm, np.zeros(4), root_buffer(name, comm, 4), 0))
 
-    with pytest.raises(RankError, match=f"this rank calls {other} at .* but rank 0 .* called Bcast at test_cached_calls"):
+    with pytest.raises(RankError, match=f"this rank calls {other} at .* but rank 0 .* called Bcast at test_repeated_calls"):
         fakempi.run(main, 2)
 
 

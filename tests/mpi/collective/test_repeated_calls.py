@@ -1,4 +1,4 @@
-"""The same collective call again, from the same line: the cached recipe is used, and all arguments are checked."""
+"""The same collective call again, from the same line: its recipe is reused, and all arguments are checked."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_disagreement_is_reported_although_each_rank_has_a_recipe() -> None:
             size = 1 + (turn + (comm.rank if turn == 2 else 0)) % 2
             comm.Allreduce(np.zeros(size), np.zeros(size))
 
-    with pytest.raises(RankError, match=r"the size in bytes is 16 here \(test_cached_calls.py:\d+\) but 8 on rank 0"):
+    with pytest.raises(RankError, match=r"the size in bytes is 16 here \(test_repeated_calls.py:\d+\) but 8 on rank 0"):
         fakempi.run(main, 2)
 
 
@@ -94,7 +94,7 @@ def test_another_call_on_one_rank_is_reported() -> None:
             else:
                 comm.Allreduce(np.zeros(1), np.zeros(1))
 
-    with pytest.raises(RankError, match="this rank calls Barrier at .* but rank 0 .* called Allreduce at test_cached_calls"):
+    with pytest.raises(RankError, match="this rank calls Barrier at .* but rank 0 .* called Allreduce at test_repeated_calls"):
         fakempi.run(main, 2)
 
 
@@ -145,5 +145,5 @@ def test_a_repeated_call_does_not_match_a_call_that_creates_a_communicator() -> 
                 comm.Dup()
             comm.Allreduce(np.zeros(1), np.zeros(1))
 
-    with pytest.raises(RankError, match="this rank calls Allreduce at .* but rank 0 .* called Dup at test_cached_calls"):
+    with pytest.raises(RankError, match="this rank calls Allreduce at .* but rank 0 .* called Dup at test_repeated_calls"):
         fakempi.run(main, 2)
