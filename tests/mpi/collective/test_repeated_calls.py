@@ -94,7 +94,7 @@ def test_another_call_on_one_rank_is_reported() -> None:
             else:
                 comm.Allreduce(np.zeros(1), np.zeros(1))
 
-    with pytest.raises(RankError, match="this rank calls Barrier at .* but rank 0 .* called Allreduce at test_repeated_calls"):
+    with pytest.raises(RankError, match="this rank calls Barrier at .* but rank 0 .* called Allreduce at test_repeated"):
         fakempi.run(main, 2)
 
 

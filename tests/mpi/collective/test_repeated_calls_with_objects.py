@@ -137,7 +137,7 @@ def test_another_call_on_one_rank_is_reported_in_the_next_call(name: str) -> Non
             called = name if turn % 2 or (turn == 4 and comm.rank) else "bcast"
             getattr(comm, called)(argument(called, comm, 1))
 
-    with pytest.raises(RankError, match=f"this rank calls {name} at .* but rank 0 .* called bcast at test_repeated_calls_wi"):
+    with pytest.raises(RankError, match=f"this rank calls {name} at .* but rank 0 .* called bcast at test_repeated"):
         fakempi.run(main, 2)
 
 
