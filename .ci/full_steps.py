@@ -56,8 +56,8 @@ def open_mpi(script: Script) -> None:
 
 
 SHARED = (
-    "astropy dask h5py jax matplotlib mpmath networkx numba numexpr numpy pandas pillow pint polars scikit-learn scipy "
-    "seaborn sympy torch xarray"
+    "astropy dask distributed h5py jax matplotlib mpmath networkx numba numexpr numpy pandas pillow pint polars "
+    "scikit-learn scipy seaborn sympy torch xarray"
 )
 """Packages whose states fakempi keeps for each rank. They take gigabytes, so one environment has them."""
 
