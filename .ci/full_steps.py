@@ -56,8 +56,8 @@ def open_mpi(script: Script) -> None:
 
 
 SHARED = (
-    "astropy dask distributed h5py jax matplotlib mpmath networkx numba numexpr numpy pandas pillow pint polars "
-    "scikit-learn scipy seaborn sympy torch xarray"
+    "astropy dask h5py jax matplotlib mpmath networkx numba numexpr numpy pandas pillow pint polars scikit-learn scipy "
+    "seaborn sympy torch xarray"
 )
 """Packages whose states fakempi keeps for each rank. They take gigabytes, so one environment has them."""
 
@@ -67,7 +67,7 @@ def shared_packages(script: Script) -> None:
     make(script, "shared")
     commands: dict[str, float] = {
         "python -m pip install torch --index-url https://download.pytorch.org/whl/cpu || true": 3 * PIP,  # without CUDA
-        f'python -m pip install -e ".[test]" {SHARED}': 3 * PIP,
+        f'python -m pip install -e ".[test]" distributed {SHARED}': 3 * PIP,
         f"python -m pytest -n auto {EVERY} tests/isolation/test_package_settings.py": 1800,
     }
     script.step("states of shared packages", "shared", commands)
